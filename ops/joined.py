@@ -173,7 +173,7 @@ class JoinedApplication(Application):
             return cast("Schedule", lifecycle_status(wire, identity.store_id, identity.partitions))
 
     def _board(self) -> JobBoard:
-        from engramlog_server.consumers.jobs.board import job_board
+        from engramlog_server.consumers.jobs.status import job_board
 
         identity = self._store.identity
         with self._queue.wire() as wire:

@@ -13,7 +13,6 @@ from time import monotonic
 from typing import NamedTuple, TypeVar
 
 from engramlog_server.consumers.fold.folder import CommitLane, PartitionFolder, Tell
-from engramlog_server.consumers.fold.node_clocks import NodeClocks
 from engramlog_server.events.alarms import (
     CLUSTER_WAITS,
     INBOX_FULL,
@@ -24,6 +23,7 @@ from engramlog_server.events.alarms import (
 )
 from engramlog_server.events.errors import DamagedState, FoldError, LogGap, LogRolledBack, StoreUnavailable
 from engramlog_server.events.partitions import LogKeys, crc16, position_text, ranges
+from engramlog_server.events.redis.clock import redis_ms
 from engramlog_server.events.redis.cluster.routing import slot_of
 from engramlog_server.events.redis.gap import look, refuse_gap, refuse_gap_seen
 from engramlog_server.events.redis.wire import Wire
@@ -37,6 +37,38 @@ from engramlog_server.projections.redis.store import (
     renew_leases,
     take_lease,
 )
+
+READ_SECONDS = 0.25
+"""How long a reading is carried on by this machine's monotonic clock: a small part of a lease."""
+
+
+class _Read(NamedTuple):
+    at: float
+    ms: int
+
+
+class NodeClocks:
+    """Milliseconds since 1970, by partition; on a Cluster nodes' clocks differ."""
+
+    def __init__(self, wire: Wire, tags: Sequence[str]) -> None:
+        self._wire = wire
+        self._keys = [LogKeys(tag).meta for tag in tags]
+        self._read: dict[str, _Read] = {}
+
+    def ms(self, partition: int) -> int:
+        """The clock of a partition's server. Raises StoreError."""
+        key = self._keys[partition]
+        name = self._wire.node_of(key)
+        read = self._read.get(name)
+        if read is None or monotonic() - read.at > READ_SECONDS:
+            ms = redis_ms(self._wire, key)
+            read = self._read[name] = _Read(monotonic(), ms)
+        return read.ms + int((monotonic() - read.at) * 1_000)
+
+    def drop(self) -> None:
+        """Read anew: connections were lost, or another server holds what this one held."""
+        self._read.clear()
+
 
 ASIDE_SECONDS, MOST_ASIDE_SECONDS = 0.25, 2.0
 """How long a partition is left alone that a Cluster cannot serve now: at first, and at most."""

@@ -1,46 +1,290 @@
 """Rebuilding: the ordinary fold under another build, while the live one goes on; then one script switches.
 
-Nothing but the new build is written until the switch, so a rebuild that is killed leaves nothing but keys that the next
-one of the same name goes on with.
+The new build is written window by window. Nothing but the new build is written until the switch, so a rebuild that is killed leaves
+nothing but keys that the next one of the same name goes on with. The store keeps what a rebuild of several partitions has done.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from time import monotonic, sleep
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+import msgspec
 import redis
 
-from engramlog_server.consumers.fold.folder import CommitLane, Probe, Tell, silent, unprobed
-from engramlog_server.consumers.fold.windows import WindowFolder
+from engramlog_server.consumers.fold.folder import CommitLane, PartitionFolder, Probe, Tell, silent, unprobed
 from engramlog_server.events.admission import APPEND_FULL
+from engramlog_server.events.alarms import Alarms
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import DamagedState, LostLease, StoreError, StoreFull, StoreUnavailable
 from engramlog_server.events.heads import Head
 from engramlog_server.events.parameters import DEFAULTS, Parameters
-from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.partitions import REBUILD_KEY, LogKeys
 from engramlog_server.events.redis.clock import redis_ms
-from engramlog_server.events.redis.gap import refuse_gap
+from engramlog_server.events.redis.gap import refuse_gap, refuse_holes
 from engramlog_server.events.redis.log import entries
+from engramlog_server.events.redis.scan import keys_like
 from engramlog_server.events.redis.wire import Wire, as_store_error, open_wire
-from engramlog_server.projections.fold.builds import BuildKeys, next_build
+from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.projections.fold.builds import BuildKeys, is_build, next_build
 from engramlog_server.projections.fold.changelog import FIRST_LINK
-from engramlog_server.projections.fold.partition import Checkpoint
-from engramlog_server.projections.fold.window import LIMITS, WindowLimits
+from engramlog_server.projections.fold.owner import PROJECTION_VERSION
+from engramlog_server.projections.fold.partition import (
+    Checkpoint,
+    Decoded,
+    Outcome,
+    WorkingOwner,
+    decode_all,
+    discarded_position,
+    encode_outcome,
+    named_memories,
+)
+from engramlog_server.projections.fold.window import LIMITS, Window, WindowLimits, is_discard
 from engramlog_server.projections.redis.heads import chain_on
-from engramlog_server.projections.redis.retire import drop_tables
+from engramlog_server.projections.redis.retire import drop_build, drop_tables
 from engramlog_server.projections.redis.scripts import SWITCH
 from engramlog_server.projections.redis.store import (
     CHECKPOINT_FIELDS,
     Lease,
+    all_loaded,
     checkpoint_fields,
+    load_owners,
+    load_secrets,
     read_checkpoint,
     release_lease,
     renew_lease,
     take_lease,
 )
+
+
+class _Record(msgspec.Struct):
+    """A rebuild as the store keeps it."""
+
+    version: int
+    partitions: list[int]
+    done: list[int]
+
+
+class RebuildRun:
+    """One rebuild of several partitions."""
+
+    def __init__(self, record: _Record) -> None:
+        self._record = record
+        self.done = sorted(record.done)
+        """Partitions that were done before this process began."""
+        self.rest = [number for number in record.partitions if number not in record.done]
+
+    @classmethod
+    def begin(cls, wire: Wire, partitions: Sequence[int], *, anew: bool) -> RebuildRun:
+        """Go on with the run of these partitions that did not end, or begin one."""
+        record = None if anew else _read(wire.call("HGET", REBUILD_KEY, "run"))
+        if record is None or record.version != PROJECTION_VERSION or record.partitions != list(partitions):
+            record = _Record(PROJECTION_VERSION, list(partitions), [])
+        run = cls(record)
+        run._write(wire)
+        return run
+
+    def finished(self, wire: Wire, partition: int) -> None:
+        """A partition was switched."""
+        self._record.done.append(partition)
+        self._write(wire)
+
+    def _write(self, wire: Wire) -> None:
+        wire.call("HSET", REBUILD_KEY, "run", msgspec.json.encode(self._record))
+
+    def end(self, wire: Wire) -> None:
+        """All of it is done."""
+        self.forget(wire)
+
+    @staticmethod
+    def forget(wire: Wire) -> None:
+        """Nothing is gone on with."""
+        wire.call("DEL", REBUILD_KEY)
+
+
+def _read(raw: bytes | None) -> _Record | None:
+    try:
+        return None if raw is None else msgspec.json.decode(raw, type=_Record)
+    except UNREADABLE:
+        return None
+
+
+class LeftBuild(NamedTuple):
+    """A build beside the live one."""
+
+    build: str
+    seq: int
+    running: bool
+    """Whether a rebuild holds it now."""
+
+
+def left_build(wire: Wire, tag: str, live: str, now_ms: int) -> LeftBuild | None:
+    """What the next rebuild of a partition would go on with; None where there is nothing. One small read."""
+    if not is_build(live):
+        return None
+    keys = BuildKeys(tag, next_build(live))
+    epoch, seq, holder, ends = wire.call("HMGET", keys.checkpoint, "epoch", "seq", "holder", "until")
+    if epoch is None:
+        return None
+    return LeftBuild(keys.build, int(seq or 0), holder is not None and int(ends or 0) > now_ms)
+
+
+def tell_left_build(wire: Wire, keys: BuildKeys, partition: int, now_ms: int, alarms: Alarms) -> None:
+    """Raise, or end, the alarm of a rebuild that was killed; `keys`: of the live build."""
+    left = left_build(wire, keys.tag, keys.build, now_ms)
+    if left is None or left.running:
+        alarms.cleared("rebuild_left", f"partition {partition}")
+    else:
+        alarms.raised("rebuild_left", f"partition {partition}", f"build {left.build} was folded up to {left.seq}")
+
+
+def drop_left_builds(wire: Wire, tag: str, now_ms: int) -> list[str]:
+    """Drop every build that is neither live, nor on its way out, nor being made; gives their names."""
+    answer = wire.call("HGETALL", LogKeys(tag).meta)
+    meta = dict(zip(answer[::2], answer[1::2], strict=True))
+    known = {meta.get(b"live", b"").decode(), *(name[4:].decode() for name in meta if name.startswith(b"old:"))}
+    prefix, found = f"{{{tag}}}:", set[str]()
+    for key, _ in keys_like(wire, f"{prefix}v*"):
+        name = key.decode("utf-8", "replace").removeprefix(prefix).partition(":")[0]
+        if is_build(name) and name not in known:
+            found.add(name)
+    dropped = []
+    for build in sorted(found):
+        keys = BuildKeys(tag, build)
+        ends = wire.call("HGET", keys.checkpoint, "until")
+        if ends is None or int(ends) <= now_ms:
+            drop_build(wire, keys)
+            dropped.append(build)
+    return dropped
+
+
+CACHED_BYTES = 256 * 1024 * 1024
+"""Of the records a folder keeps, about: as many fewer as events are longer."""
+
+
+class WindowFolder(PartitionFolder):
+    """Reads a window, then folds and writes it owner by owner. `close` writes what is open.
+
+    `between`: called between groups of a window, of which one takes seconds: whoever holds a lease renews it.
+    """
+
+    def __init__(
+        self, *given: Any, limits: WindowLimits = LIMITS, between: Callable[[], None] = lambda: None, **more: Any
+    ) -> None:
+        super().__init__(*given, **more)
+        self._limits, self._between = limits, between
+        self._window = Window(self.checkpoint, limits)
+        self._read: Sequence[Stored] = ()
+        self._cached_memories = self._most
+        self._bytes = self._events = 0
+
+    @property
+    def at(self) -> int:
+        """The seq up to which is read, written or not."""
+        return self._window.seq
+
+    def prepare(self, stored: Sequence[Stored]) -> None:
+        """Take what follows on what was read. Raises LogGap where seqs are missing: then the folder must be dropped."""
+        self._read = [one for one in stored if one.seq > self.at]
+        refuse_holes(self._read, self.at, self.lease.keys.tag)
+
+    def fold(self) -> None:
+        """Read what was prepared into the window; folds and writes it where it is full. Raises FoldError or StoreError."""
+        stored, self._read = self._read, ()
+        self._probe("between prefetch and commit")
+        passing = False
+        while stored:
+            stored = stored[self._window.read(stored, passing=passing) :]
+            passing = False
+            if self._window.full:
+                self._write()
+            elif stored and is_discard(stored[0]):
+                passing = not self._discarded(stored[0])
+                stored = stored if passing else stored[1:]
+
+    def close(self) -> None:
+        """Write all that was read; the checkpoint stands at its end. Raises as `fold` does."""
+        if self._window.open:
+            self._write()
+        self._evict(0)
+
+    def _discarded(self, stored: Stored) -> bool:
+        """Whether a discard is of a parked event, and was folded: what its owner has before it is folded first."""
+        name, decoded = stored.owner, decode_all(self._opened([stored]))
+        if discarded_position(decoded[0][1]) is None:
+            return False
+        for piece in self._folded(self._window.groups(name)):
+            self._put_piece(piece, last=False)
+        self._load_for(decoded)
+        owner = self._owners[name]
+        if owner.quarantine is None or stored.seq <= owner.parked_to:
+            return False
+        self._write()
+        self._load_for(decoded)  # it may have left the cache
+        self._commit(self._discard(decoded))
+        self._window = Window(self.checkpoint, self._limits)
+        return True
+
+    def _write(self) -> None:
+        """Fold and write all that was read. The last piece moves the checkpoint, so each waits for the next."""
+        window = self._window
+        if not window.past_pieces:
+            keys = self.lease.keys
+            raise DamagedState(
+                f"what a killed rebuild left of build {keys.build} of partition {{{keys.tag}}} cannot be gone on with:"
+                " `engramlog rebuild --drop-left` drops it, and the next rebuild begins anew",
+                partition=keys.tag,
+                build=keys.build,
+            )
+        if not window.open:
+            return
+        self._events += window.events
+        self._bytes += window.size
+        for piece in self._folded(window.groups()):
+            self._put_piece(piece, last=False)
+        self._put_piece(window.outcome(), last=True)
+        self._window = Window(self.checkpoint, self._limits)
+        self._most = min(self._cached_memories, CACHED_BYTES * self._events // max(self._bytes, 1))
+
+    def _folded(self, groups: Iterable[list[Stored]]) -> Iterable[Outcome]:
+        """Groups folded one after another, piece by piece; each piece is put before the next is asked for."""
+        for group in groups:
+            decoded = decode_all(self._opened(group))
+            in_hand = self._load_for(decoded)
+            yield from self._window.pieces(self._owners, decoded, base=self._base, on_failure=self._told)
+            self._count(in_hand)
+            self._evict(len(in_hand))
+            self._between()
+
+    def _load_for(self, decoded: Sequence[Decoded]) -> dict[str, None]:
+        """Load whom these events are about, and what they reach; gives their names."""
+        names = dict.fromkeys(stored.owner for stored, _ in decoded)
+        self._let_go_of_erased(names)
+        if self._whole:
+            for name in names:
+                if name not in self._owners:
+                    self._owners[name] = WorkingOwner()
+        else:
+            wanted = named_memories(decoded)
+            if not all_loaded(wanted, self._owners):
+                self._lane.settle()  # what is asked of Redis must not be on its way to it
+                load_owners(self._load, self.lease.keys, wanted, self._owners)
+        load_secrets(self._load, self.lease.keys, self._owners, names)
+        return names
+
+    def _put_piece(self, piece: Outcome, *, last: bool) -> None:
+        before, window = self.checkpoint, self._window
+        encoded = encode_outcome(before, piece, self._owners)
+        if not last:
+            reach, reached = (window.seq, window.head) if window.past_pieces else (before.reach, before.reached)
+            told = encoded.checkpoint._replace(
+                seq=before.seq, head=before.head, pieces=before.pieces + 1, reach=reach, reached=reached
+            )
+            encoded = encoded._replace(checkpoint=told)
+        self._put(piece, encoded)
+
 
 LEASE_MS = 10_000
 LOOK_SECONDS = 0.1

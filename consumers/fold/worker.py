@@ -30,7 +30,7 @@ from engramlog_server.consumers.fold.folder import (
 )
 from engramlog_server.consumers.fold.held import LOOK_SECONDS, STANDING_SECONDS, STANDS_STILL, HeldPartitions
 from engramlog_server.consumers.fold.presence import LEASE_MS, Presence, fair_share
-from engramlog_server.consumers.fold.rebuild_run import tell_left_build
+from engramlog_server.consumers.fold.rebuild import tell_left_build
 from engramlog_server.events.alarms import Alarms, TellingAlarms
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import FoldError, LostLease, StoreError, StoreUnavailable

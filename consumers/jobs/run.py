@@ -1,4 +1,4 @@
-"""The one job function and the kinds of jobs that it runs, one module each in `consumers.jobs.kinds`.
+"""The one job function and the kinds of jobs that it runs.
 
 A payload holds ids, never contents, nor the store's address, which may hold a password: the worker's process knows the address.
 Every job only appends events (or vectors), and can be killed anywhere: run again, it goes on and does nothing twice.
@@ -6,7 +6,7 @@ Every job only appends events (or vectors), and can be killed anywhere: run agai
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from time import monotonic
@@ -15,15 +15,235 @@ from typing import Any, NamedTuple
 import redis
 from rq import Retry, get_current_job
 
-from engramlog_server.consumers.jobs.episodes import MODEL, OFF
-from engramlog_server.consumers.jobs.kinds import daily, embed, extract, judge, links, sessions, upkeep
-from engramlog_server.consumers.jobs.leader import STOPPED, done_field, schedule_key
-from engramlog_server.consumers.jobs.lifecycle import RULE
-from engramlog_server.consumers.jobs.opened import GivenUp, JobResources, Lent, LentThrough, OpenedStore, Walked
-from engramlog_server.events.errors import BadSetting
+from engramlog_server.consumers.jobs.embedding import EmbeddingJob
+from engramlog_server.consumers.jobs.episodes import MODEL, OFF, EpisodeJob
+from engramlog_server.consumers.jobs.extraction import ExtractionJob
+from engramlog_server.consumers.jobs.leader import STOPPED, done_field, folded_field, schedule_key
+from engramlog_server.consumers.jobs.lifecycle import RULE, LifecycleRun, owners_of
+from engramlog_server.consumers.jobs.linking import LinkingJob, folded_to, owners_since
+from engramlog_server.consumers.jobs.opened import (
+    GivenUp,
+    JobResources,
+    Lent,
+    LentThrough,
+    OpenedStore,
+    Walked,
+    model_stopped,
+)
+from engramlog_server.consumers.jobs.owner_texts import live_build
+from engramlog_server.consumers.jobs.raw_memories import JUDGE, judge_raw
+from engramlog_server.consumers.jobs.reviewing import REVIEW, ReviewJob
+from engramlog_server.consumers.verify.levels import Levels
+from engramlog_server.events.errors import BadSetting, EmbedderFailed, StoreFull
+from engramlog_server.projections.embedding.likeness import Likeness
+from engramlog_server.projections.lifecycle import LEVELS
 from engramlog_server.projections.lifecycle.extracting import RULES
+from engramlog_server.projections.lifecycle.reviewing_by_model import ModelReviewer
 from engramlog_server.projections.models.chat import Chat
 from engramlog_server.projections.models.counted import FOR_EXTRACTION, FOR_REVIEW, FOR_SUMMARIES, CountedChat
+
+UPKEEP_JOBS = ("sweep", "review")
+"""Names in `projections.lifecycle.JOBS`."""
+REVIEW_SECONDS = 180.0
+"""After so long a partition's reviews are left to the next run: the jobs of other partitions wait for this one."""
+
+
+def upkeep(opened: OpenedStore, partition: int) -> Walked:
+    """The lifecycle, then vectors of purged memories, which are removed also if nothing is embedded any more."""
+    walked = lifecycle(opened, partition, UPKEEP_JOBS)
+    if opened.vectors.models():
+        EmbeddingJob(opened.vectors, None, opened.served.tell).walk(partition, stop=opened.served.stop.is_set)
+    return walked
+
+
+def lifecycle(opened: OpenedStore, partition: int, jobs: Sequence[str], failed: set[str] | None = None) -> Walked:
+    """The lifecycle jobs for every owner of a partition; owners with a failure are added to `failed`."""
+    carry_out: Callable[..., LifecycleRun] = opened.lifecycle.carry_out
+    if REVIEW in jobs and opened.served.reviewer != RULE and (chat := opened.served.chat) is not None:
+        carry_out = ReviewedByModel(opened, chat).carry_out
+
+    def do(owner: str, go_on: Callable[..., None]) -> int:
+        return carry_out(owner, jobs, on_progress=go_on).appended
+
+    return opened.each_owner(partition, do, failed=failed)
+
+
+class ReviewedByModel:
+    """`LifecycleJobs.carry_out` with a model as reviewer, while it answers and there is time. Without it nothing is reviewed."""
+
+    def __init__(self, opened: OpenedStore, chat: Lent[Chat]) -> None:
+        self._served = opened.served
+        self._lifecycle = opened.lifecycle
+        self._chat = chat
+        self._until = monotonic() + REVIEW_SECONDS
+        self._reviewing = ReviewJob(
+            self._lifecycle, lambda: ModelReviewer(chat()), "model", self._served.tell, self._spent
+        )
+
+    def carry_out(self, owner: str, jobs: Sequence[str], *, on_progress: Callable[[int, int], None]) -> LifecycleRun:
+        """The jobs; without the review if the model rests, or the time is over."""
+        if self._chat.rests or self._spent():
+            others = [name for name in jobs if name != REVIEW]
+            return self._lifecycle.carry_out(owner, others, on_progress=on_progress)
+        try:
+            done = self._reviewing.carry_out(owner, jobs, on_progress=on_progress)
+        except BadSetting as error:  # the model cannot be made: what came before the review is done
+            model_stopped(self._served, self._chat, "reviewing", error.message)
+            return LifecycleRun(owner)
+        if done.down:
+            model_stopped(self._served, self._chat, "reviewing", done.failure or "")
+        return done
+
+    def _spent(self) -> bool:
+        return monotonic() > self._until
+
+
+DAILY_JOBS = ("merge", "link", "replay")
+"""Names in `projections.lifecycle.JOBS`."""
+
+
+def daily(opened: OpenedStore, partition: int) -> Walked:
+    """The daily jobs, then levels for those owners whose entries older rules judged, or none."""
+    failed = set[str]()
+    walked = lifecycle(opened, partition, DAILY_JOBS, failed)
+    levels = Levels(opened.wire, opened.log, opened.tags[partition], partition)
+    waiting = levels.waiting(opened.go_on)
+
+    def reread(owner: str, go_on: Callable[..., None]) -> int:
+        return opened.lifecycle.carry_out(owner, (LEVELS,), on_progress=go_on, check=go_on).appended
+
+    failed.intersection_update(waiting.owners)
+    raised = opened.each_owner(partition, reread, [owner for owner in waiting.owners if owner not in failed], failed)
+    levels.read(waiting.seq, failed)
+    return Walked(walked.owners, walked.decided + raised.decided, walked.failed + raised.failed)
+
+
+EMBED = "embed"
+EMBED_SECONDS = 240.0
+"""After so long the rest is left to the next job: a sweep must not wait for a whole import's vectors."""
+
+
+def embed(opened: OpenedStore, partition: int) -> Walked:
+    """Vectors for the owners that changed. An embedder that fails rests for a minute."""
+    served, until = opened.served, monotonic() + EMBED_SECONDS
+    embedder = served.embedder
+    if embedder is not None and embedder.rests:
+        return Walked(0, 0, 0)
+    job = EmbeddingJob(opened.vectors, None if embedder is None else embedder(), served.tell)
+    try:
+        done = job.walk(partition, stop=lambda: served.stop.is_set() or monotonic() > until)
+    except (EmbedderFailed, BadSetting, StoreFull) as error:
+        model_stopped(served, embedder, "embedding", error.message)
+        return Walked(0, 0, 1)
+    if served.stop.is_set():
+        raise GivenUp
+    return Walked(done["owners"], done["embedded"] + done["dropped"], done["failed"])
+
+
+EXTRACT = "extract"
+EXTRACT_SECONDS = 240.0
+"""After so long a partition's turns are left to the next run: a sweep must not wait for a whole import."""
+
+
+def extract(opened: OpenedStore, partition: int) -> Walked:
+    """Extraction for the owners with new events. If the model fails, the rest waits for the next run."""
+    served, until = opened.served, monotonic() + EXTRACT_SECONDS
+    chat = None if served.extraction == RULES else served.chat
+    if served.extraction != RULES and chat is None:
+        model_stopped(served, chat, "extraction", "ENGRAMLOG_EXTRACTION is model, and ENGRAMLOG_MODEL is not set")
+        return Walked(0, 0, 0)
+    if chat is not None and chat.rests:
+        return Walked(0, 0, 0)
+    if (embedders := served.embedder) is not None:
+        opened.lifecycle.alike = Likeness(lambda: embedders().bilingual())
+    job = ExtractionJob(opened.views, opened.lifecycle, chat, served.seen)
+    incomplete = set[str]()
+
+    def over() -> bool:
+        return served.stop.is_set() or monotonic() > until
+
+    def do(owner: str, go_on: Callable[..., None]) -> int:
+        if (chat is not None and chat.rests) or over():
+            incomplete.add(owner)
+            return 0
+        try:
+            found = job.extract(owner, stop=over, on_progress=go_on)
+        except BadSetting as error:  # the model cannot be made, for any owner
+            model_stopped(served, chat, "extraction", error.message)
+            incomplete.add(owner)
+            return 0
+        if found.left:
+            incomplete.add(owner)
+        if found.refused:
+            turn_id, reason = next(iter(found.refused.items()))
+            facts = {"owner": owner, "turns": len(found.refused), "turn_id": turn_id, "reason": reason}
+            served.tell("operations refused", alarm=True, **facts)
+        if found.trouble is not None and found.trouble.down:
+            model_stopped(served, chat, "extraction", found.trouble.message)
+        elif found.trouble is not None:
+            served.tell("turns left unread", alarm=True, owner=owner, reason=found.trouble.message)
+        return found.done.appended
+
+    tag, field = opened.tags[partition], folded_field(EXTRACT, partition)
+    to, since = folded_to(opened.wire, tag), opened.recorded(field)
+    since = since if since <= to else 0  # the store came back shorter
+    walked = opened.each_owner(
+        partition, do, owners_since(opened.wire, live_build(opened.wire, tag), since), incomplete
+    )
+    if not incomplete:
+        opened.record(field, to)
+    return walked
+
+
+LINKS = "links"
+LINK_SECONDS = 120.0
+"""After so long a partition's rest is left to the daily job: a sweep must not wait for a whole import."""
+
+
+def links(opened: OpenedStore, partition: int) -> Walked:
+    """Links for what is new since the last run. Owners that are left out wait for the daily job."""
+    job, until = LinkingJob(opened.wire, opened.tags, opened.lifecycle), monotonic() + LINK_SECONDS
+    field, to = folded_field(LINKS, partition), folded_to(opened.wire, opened.tags[partition])
+    since = opened.recorded(field)
+    since = since if since <= to else 0  # the store came back shorter
+    new = {} if since == to else {memories.owner: memories for memories in job.new(partition, since)}
+
+    def do(owner: str, go_on: Callable[..., None]) -> int:
+        return job.link(new[owner], go_on) if monotonic() < until else 0
+
+    walked = opened.each_owner(partition, do, list(new))
+    opened.record(field, to)
+    return walked
+
+
+EPISODES_SECONDS = 240.0
+"""After so long a partition's owners are left to the next run: a sweep must not wait for a whole import."""
+
+
+def sessions(opened: OpenedStore, partition: int) -> Walked:
+    """Episodes for the owners with new turns. If the model fails, the rest waits for the next run."""
+    served, until = opened.served, monotonic() + EPISODES_SECONDS
+    chat = served.chat if served.summaries == MODEL else None
+    if chat is not None and chat.rests:
+        return Walked(0, 0, 0)
+    job = EpisodeJob(opened.log, opened.views, chat=chat, seen=served.looked_at)
+
+    def do(owner: str, go_on: Callable[..., None]) -> int:
+        if (chat is not None and chat.rests) or monotonic() > until:
+            return 0
+        try:
+            done = job.carry_out(owner, on_progress=go_on)
+        except BadSetting as error:  # the model cannot be made, for any owner
+            model_stopped(served, chat, "summarising", error.message)
+            return 0
+        if done.refused:
+            served.tell("summaries refused", owner=owner, refused=done.refused, by_model=done.by_model)
+        if done.down:
+            model_stopped(served, chat, "summarising", done.failure or "no answer")
+        return done.appended
+
+    return opened.each_owner(partition, do, job.changed(partition, owners_of(opened.wire, opened.tags[partition])))
+
 
 FUNCTION = "consumers.rq_jobs.run"
 """The one job function, as a payload names it. The name is compared, never looked up."""
@@ -32,13 +252,13 @@ GIVEN_UP = 1_000
 """How often workers that stop may hand a job on; that is no failure."""
 
 JOBS: Mapping[str, Callable[[OpenedStore, int], Walked]] = {
-    "upkeep": upkeep.run,
-    "daily": daily.run,
-    extract.EXTRACT: extract.run,
-    "sessions": sessions.run,
-    links.LINKS: links.run,
-    judge.JUDGE: judge.run,
-    embed.EMBED: embed.run,
+    "upkeep": upkeep,
+    "daily": daily,
+    EXTRACT: extract,
+    "sessions": sessions,
+    LINKS: links,
+    JUDGE: judge_raw,
+    EMBED: embed,
 }
 """What is done for one partition, by kind."""
 USES: Mapping[str, str] = {"extract": FOR_EXTRACTION, "upkeep": FOR_REVIEW, "sessions": FOR_SUMMARIES}
@@ -152,4 +372,4 @@ def _model(kind: str, served: JobResources) -> Lent[Any] | None:
         "sessions": served.summaries == MODEL,
         "upkeep": served.reviewer != RULE,
     }
-    return served.embedder if kind == embed.EMBED else served.chat if by_model.get(kind) else None
+    return served.embedder if kind == EMBED else served.chat if by_model.get(kind) else None

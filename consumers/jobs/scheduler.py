@@ -7,7 +7,7 @@ made up for by one job.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -17,11 +17,60 @@ from rq.exceptions import DuplicateJobError
 
 from engramlog_server.consumers.fold.folder import Tell, silent
 from engramlog_server.consumers.fold.presence import LEASE_MS
+from engramlog_server.consumers.jobs.embedding import mark_of, walked_to
 from engramlog_server.consumers.jobs.job import FAILED_SECONDS, JOB_SECONDS, RETRY
-from engramlog_server.consumers.jobs.leader import BESIDE, SINCE, Leader, queue_name, schedule_key
-from engramlog_server.consumers.jobs.run import FUNCTION, KINDS, Kind
+from engramlog_server.consumers.jobs.leader import (
+    BESIDE,
+    SINCE,
+    Leader,
+    done_field,
+    folded_field,
+    queue_name,
+    schedule_key,
+)
+from engramlog_server.consumers.jobs.linking import folded_to
+from engramlog_server.consumers.jobs.owner_texts import live_build
+from engramlog_server.consumers.jobs.raw_memories import JUDGE
+from engramlog_server.consumers.jobs.run import EMBED, EXTRACT, FUNCTION, KINDS, LINKS, Kind
+from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.clock import redis_ms
-from engramlog_server.events.redis.wire import as_store_error, open_wire
+from engramlog_server.events.redis.wire import Wire, as_store_error, open_wire
+from engramlog_server.projections.embedding.choosing import Embedders
+from engramlog_server.projections.embedding.vectors import VectorKeys
+
+
+class DueJobs:
+    """Links and extraction are due if events were folded since the last run, judging if raw events wait, embedding if vectors are
+    missing."""
+
+    def __init__(
+        self, queue: Wire, store: Wire, store_id: str, tags: Sequence[str], embedders: Embedders | None
+    ) -> None:
+        self._queue = queue
+        self._store = store
+        self._key = schedule_key(store_id)
+        self._tags = tags
+        self._embedders = embedders
+
+    def __call__(self, kind: str, partition: int) -> bool:
+        """True for every other kind. A kind without work is recorded as done. Raises StoreError."""
+        tag = self._tags[partition]
+        if kind in (LINKS, EXTRACT):
+            recorded = self._queue.call("HGET", self._key, folded_field(kind, partition))
+            due = folded_to(self._store, tag) != int(recorded or 0)
+        elif kind == JUDGE:
+            due = bool(self._store.call("EXISTS", LogKeys(tag).unjudged))
+        elif kind == EMBED and self._embedders is not None:
+            keys = live_build(self._store, tag)
+            marked = self._store.call("HGET", VectorKeys(tag).models, mark_of(self._embedders))
+            complete = marked == walked_to(self._store, keys).encode()
+            due = not complete and bool(self._store.call("EXISTS", keys.owners))
+        else:
+            return True
+        if not due:
+            self._queue.call("HSET", self._key, done_field(kind, partition), f"{redis_ms(self._queue)} 0")
+        return due
+
 
 LEAST_MINUTES = 60
 _MINUTE_MS = 60_000

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engramlog_server.consumers.fold.rebuild_run import RebuildRun
+from engramlog_server.consumers.fold.rebuild import RebuildRun
 from engramlog_server.events.errors import OtherFormat
 from engramlog_server.events.partitions import FORMAT, MOVED, MOVING, SEALED_META, STORE_KEY, LogKeys
 from engramlog_server.events.redis.wire import Script, Wire

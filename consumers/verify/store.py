@@ -1,12 +1,21 @@
-"""Data of no partition: the store's identity, and other keys."""
+"""What belongs to the whole store: its identity, other keys, and what was erased from it.
+
+Keys that were destroyed and words that were erased are compared with the erasures in the log: no silent erasure, and no silent return.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from typing import NamedTuple
+
 import msgspec
 
-from engramlog_server.consumers.verify.erasures import compare_erasures
 from engramlog_server.consumers.verify.findings import Findings
-from engramlog_server.events.errors import StoreMismatch
+from engramlog_server.events.catalogue import OwnerErasure, WordsErasure
+from engramlog_server.events.door.of_the_store import ERASURES, label_of
+from engramlog_server.events.envelope import decode
+from engramlog_server.events.errors import FoldError, StoreError, StoreMismatch, UndecodableEvent
 from engramlog_server.events.parameters import PARAMETER_SET
 from engramlog_server.events.partitions import (
     FORMAT,
@@ -15,17 +24,187 @@ from engramlog_server.events.partitions import (
     SEALS_FROM,
     STORE_KEY,
     STORE_KEYS,
+    LogKeys,
+    partition_of,
+    position_text,
     spread_tags,
 )
+from engramlog_server.events.redis.log import entries
+from engramlog_server.events.redis.opening import opened
 from engramlog_server.events.redis.scan import keys_like, pairs
+from engramlog_server.events.redis.secrets import readmission, whole_number
 from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.redis.wordless import read_left
 from engramlog_server.events.sealing.key_store import KEYS_FIELD
-from engramlog_server.events.text.embedder_names import AUTO, MOST_NAMED
+from engramlog_server.events.sealing.seals import erasure_of, is_tombstone
+from engramlog_server.events.text.embedder_names import AUTO
+from engramlog_server.events.text.embedder_names import MOST_NAMED as MOST_CHARACTERS
 from engramlog_server.events.text.unreadable import UNREADABLE
 from engramlog_server.projections.embedding.names import embedder_kind
 from engramlog_server.projections.redis.create import SEALED
 from engramlog_server.projections.redis.model_uses import is_day_key
 from engramlog_server.projections.redis.restored import BACKED_UP, backed_up_at, restored_by
+
+
+def wiped_by(wire: Wire, tag: str) -> dict[str, list[int]]:
+    """Erasure -> the seqs of the entries that lost their words by it, in order; under "" what no erasure wrote, with 0 for what is
+    no seq. Raises StoreError."""
+    found = dict[str, set[int]]()
+    for field, value in pairs(wire, LogKeys(tag).wordless):
+        left, seq = read_left(value), int(field) if field.isdigit() else 0
+        found.setdefault(left.erasure if left is not None and seq else "", set()).add(seq)
+    return {erasure: sorted(seqs) for erasure, seqs in found.items()}
+
+
+def positions_digest(partition: int, seqs: Iterable[int]) -> str:
+    """SHA-256 of the positions of entries, one a line, in the order of the log; 64 hexadecimal digits."""
+    return sha256("".join(f"{position_text(partition, seq)}\n" for seq in sorted(seqs)).encode()).hexdigest()
+
+
+READ_COUNT = 1_000
+MOST_NAMED = 20
+"""Entries that a difference names."""
+
+
+class _Lines(NamedTuple):
+    """What a store still has of erased owners."""
+
+    destroyed: dict[str, str]
+    """Owner -> by which erasure its key was destroyed."""
+    readmitted: dict[str, tuple[bytes, int]]
+    """Owner -> line of its readmission, and the head of its partition."""
+
+
+class _Wiped(NamedTuple):
+    """Entries of one partition."""
+
+    partition: int
+    seqs: list[int]
+
+
+def compare_erasures(wire: Wire, store_id: str, tags: Sequence[str], verdict: Findings) -> None:
+    """Report destroyed keys and readmissions without an event in the log, and erasures whose owners have a key."""
+    try:
+        _compare(wire, store_id, tags, verdict)
+    except (FoldError, StoreError) as error:
+        verdict.differs("what the log tells of erasures, which cannot be read", problem=error.message)
+
+
+def _compare(wire: Wire, store_id: str, tags: Sequence[str], verdict: Findings) -> None:
+    lines, wiped = _lines(wire, tags), _wiped(wire, tags)
+    keys = LogKeys(tags[partition_of(ERASURES, len(tags))])
+    if not (lines.destroyed or lines.readmitted or wiped or wire.call("HEXISTS", keys.heads, ERASURES)):
+        return
+    told = list(_said(wire, keys))
+    _compare_words(wire, store_id, tags, wiped, told, verdict)
+    said = [one for one in told if isinstance(one, OwnerErasure)]
+    steps = {(one.label, one.erasure, one.step) for one in said}
+    for owner, erasure in sorted(lines.destroyed.items()):
+        if not any((label_of(store_id, owner), erasure, step) in steps for step in ("began", "ended")):
+            verdict.differs("a key that was destroyed by no erasure that the log tells of", owner=owner)
+    for owner, (line, head) in sorted(lines.readmitted.items()):
+        try:
+            seq, erasure = readmission(owner, line)
+        except StoreMismatch:
+            continue  # its partition's verification reports it
+        if seq > head or (label_of(store_id, owner), erasure, "readmitted") not in steps:
+            verdict.differs("a readmission that the log does not tell of", owner=owner, seq=seq)
+    newest = {one.label: one for one in said}
+    ended = {label: one for label, one in newest.items() if one.step == "ended"}
+    for label in {label_of(store_id, owner) for owner in lines.destroyed}:
+        ended.pop(label, None)
+    if ended:  # those that ended while this was read are no difference
+        for owner in _lines(wire, tags).destroyed:
+            ended.pop(label_of(store_id, owner), None)
+    for one in ended.values():
+        verdict.differs("an erasure after which its owner has a key again, or none at all", erasure=one.erasure)
+
+
+def _lines(wire: Wire, tags: Sequence[str]) -> _Lines:
+    found = _Lines({}, {})
+    for tag in tags:
+        keys = LogKeys(tag)
+        for raw, line in pairs(wire, keys.secrets):
+            if is_tombstone(line):
+                found.destroyed[raw.decode("utf-8", "backslashreplace")] = erasure_of(line)
+        head = whole_number(wire.call("HGET", keys.meta, "head"))
+        for raw, line in pairs(wire, keys.readmitted):
+            found.readmitted[raw.decode("utf-8", "backslashreplace")] = line, head
+    return found
+
+
+def _compare_words(
+    wire: Wire,
+    store_id: str,
+    tags: Sequence[str],
+    wiped: Mapping[str, _Wiped],
+    told: Sequence[OwnerErasure | WordsErasure],
+    verdict: Findings,
+) -> None:
+    """Report words erased without an erasure in the log, and erasures that left something else than they state."""
+    known = {one.erasure for one in told if isinstance(one, WordsErasure)}
+    for erasure, found in sorted(wiped.items()):
+        if erasure not in known:
+            verdict.differs(
+                "entries that lost their words by no erasure that the log tells of",
+                entries=[position_text(found.partition, seq) for seq in found.seqs[:MOST_NAMED]],
+            )
+    ended = _ended_words(told)
+    if others := [one for one in ended if _left_others(one, wiped)]:
+        wiped = _wiped(wire, tags)  # those that ended while the log was read are no difference
+        whole = {label_of(store_id, owner) for owner in _lines(wire, tags).destroyed}
+        for one in others:
+            if one.label not in whole and _left_others(one, wiped):
+                verdict.differs(
+                    "an erasure of words that left other entries than it says",
+                    erasure=one.erasure,
+                    said=one.events,
+                    entries=len(wiped[one.erasure].seqs) if one.erasure in wiped else 0,
+                )
+
+
+def _ended_words(told: Sequence[OwnerErasure | WordsErasure]) -> list[WordsErasure]:
+    """The newest end of each erasure of words, but of those whose owner went as a whole since: what they left went along."""
+    found = dict[str, dict[str, WordsErasure]]()
+    for one in told:
+        if isinstance(one, WordsErasure):
+            if one.step == "ended":
+                found.setdefault(one.label, {})[one.erasure] = one
+        elif one.step != "began":
+            found.pop(one.label, None)
+    return [one for of in found.values() for one in of.values()]
+
+
+def _left_others(one: WordsErasure, wiped: Mapping[str, _Wiped]) -> bool:
+    """Whether an erasure took the words of other entries than it states."""
+    mine = wiped.get(one.erasure, _Wiped(0, []))
+    return one.events != len(mine.seqs) or bool(
+        one.events and one.entries != positions_digest(mine.partition, mine.seqs)
+    )
+
+
+def _wiped(wire: Wire, tags: Sequence[str]) -> dict[str, _Wiped]:
+    """Erasure -> the entries that lost their words by it; under "" what no erasure wrote."""
+    found = dict[str, _Wiped]()
+    for partition, tag in enumerate(tags):
+        for erasure, seqs in wiped_by(wire, tag).items():
+            found[erasure] = _Wiped(partition, seqs)
+    return found
+
+
+def _said(wire: Wire, keys: LogKeys) -> Iterator[OwnerErasure | WordsErasure]:
+    """Events about erasures, oldest first. An event that cannot be decoded is skipped: its partition's verification reports it."""
+    after = 0
+    while page := entries(wire.call("XRANGE", keys.stream, f"{after + 1}-0", "+", "COUNT", READ_COUNT), keys.tag):
+        after = page[-1].seq
+        for one in opened(wire, keys, [one for one in page if one.owner == ERASURES]):
+            try:
+                data = decode(one.kind, one.body).data
+            except UndecodableEvent:
+                continue
+            if isinstance(data, OwnerErasure | WordsErasure):
+                yield data
+
 
 FIELDS = frozenset({b"store_id", b"partitions", b"tags", b"parameter_set", b"format"})
 MOST_DIGITS = 19
@@ -90,4 +269,4 @@ def _compare_identity(found: dict[bytes, bytes], store_id: str | None, verdict: 
     if found.keys() >= EMBEDDER:
         named, at = found[b"embedder"].decode("utf-8", "backslashreplace"), found[b"embedder_at"]
         if not ((named == AUTO or embedder_kind(named) is not None) and at.isdigit() and len(at) <= MOST_DIGITS):
-            verdict.differs("the store's embedder, and when it was chosen", stored=named[:MOST_NAMED])
+            verdict.differs("the store's embedder, and when it was chosen", stored=named[:MOST_CHARACTERS])

@@ -34,8 +34,7 @@ from engramlog_server.consumers.backup.proving import LogProof
 from engramlog_server.consumers.backup.reading import NOT_KEPT, read_entries
 from engramlog_server.consumers.backup.rows import BackupRow, RowKind
 from engramlog_server.consumers.fold.folder import Probe, unprobed
-from engramlog_server.consumers.fold.rebuild import LEASE_MS, rebuild_partition
-from engramlog_server.consumers.fold.rebuild_run import RebuildRun
+from engramlog_server.consumers.fold.rebuild import LEASE_MS, RebuildRun, rebuild_partition
 from engramlog_server.events.admission import APPEND_FULL
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import BadSetting, DamagedState, InputError, StoreFull, StoreMismatch

@@ -101,8 +101,7 @@ def rebuild(
 
     Refused where the log does not meet the heads that were kept. Goes on with what a killed rebuild left to be done.
     """
-    from engramlog_server.consumers.fold.rebuild import refuse_without_room
-    from engramlog_server.consumers.fold.rebuild_run import RebuildRun
+    from engramlog_server.consumers.fold.rebuild import RebuildRun, refuse_without_room
     from engramlog_server.ops.processes.shares import PartitionTask
 
     reason = _checked(accept_changed_log_)
@@ -189,7 +188,7 @@ def _meet_heads(store: OpenStore, chosen: list[int], reason: str | None) -> list
 
 
 def _drop_left(store: OpenStore, chosen: list[int], json: bool) -> None:
-    from engramlog_server.consumers.fold.rebuild_run import RebuildRun, drop_left_builds
+    from engramlog_server.consumers.fold.rebuild import RebuildRun, drop_left_builds
     from engramlog_server.events.redis.clock import redis_ms
 
     wire = store.wire()

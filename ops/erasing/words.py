@@ -18,8 +18,8 @@ from engramlog_server.consumers.erasing.words import LogSoFar, fence_names, wipe
 from engramlog_server.consumers.fold.folder import Probe, unprobed
 from engramlog_server.consumers.fold.rebuild import LEASE_MS, rebuild_partition, refuse_without_room
 from engramlog_server.consumers.sealing.leaving import Rewritten
-from engramlog_server.consumers.verify.erasures import positions_digest, wiped_by
 from engramlog_server.consumers.verify.partition import verify_partition
+from engramlog_server.consumers.verify.store import positions_digest, wiped_by
 from engramlog_server.events.catalogue import EventData, MemoryUnmerged
 from engramlog_server.events.door.of_the_store import label_of
 from engramlog_server.events.envelope import AnyEvent, derived_id, new_event_id, prepare, utc_text

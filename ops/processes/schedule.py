@@ -11,12 +11,11 @@ from contextlib import suppress
 from threading import Event as Flag
 from time import monotonic
 
-from engramlog_server.consumers.jobs.due import DueJobs
 from engramlog_server.consumers.jobs.leader import has_work
 from engramlog_server.consumers.jobs.opened import JobResources, Lent
 from engramlog_server.consumers.jobs.raw_memories import RawMemories
 from engramlog_server.consumers.jobs.run import kinds_of
-from engramlog_server.consumers.jobs.scheduler import JobScheduler
+from engramlog_server.consumers.jobs.scheduler import DueJobs, JobScheduler
 from engramlog_server.events.alarms import JOBS_PATIENT_SECONDS, JOBS_WAIT, Alarms, ConditionAlarm
 from engramlog_server.events.errors import EngramlogError, StoreError, StoreMismatch
 from engramlog_server.events.redis.ready import refuse_kind

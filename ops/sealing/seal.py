@@ -12,8 +12,7 @@ import msgspec
 
 from engramlog_server.consumers.fold.folder import Probe, unprobed
 from engramlog_server.consumers.fold.rebuild import LEASE_MS as REBUILD_LEASE_MS
-from engramlog_server.consumers.fold.rebuild import rebuild_partition
-from engramlog_server.consumers.fold.rebuild_run import RebuildRun
+from engramlog_server.consumers.fold.rebuild import RebuildRun, rebuild_partition
 from engramlog_server.consumers.jobs.leader import queue_name
 from engramlog_server.consumers.sealing.copying import bring_over, is_taken, look
 from engramlog_server.consumers.sealing.leaving import drop_failures, drop_other_builds

@@ -16,8 +16,7 @@ import msgspec
 
 from engramlog_server.consumers.erasing.steps import destroy_keys, drop_vectors_of
 from engramlog_server.consumers.fold.folder import Probe, unprobed
-from engramlog_server.consumers.fold.rebuild import LEASE_MS, rebuild_partition, refuse_without_room
-from engramlog_server.consumers.fold.rebuild_run import RebuildRun
+from engramlog_server.consumers.fold.rebuild import LEASE_MS, RebuildRun, rebuild_partition, refuse_without_room
 from engramlog_server.consumers.sealing.leaving import drop_other_builds
 from engramlog_server.consumers.sealing.vectors import drop_vectors
 from engramlog_server.events.errors import BadSetting, OtherFormat, StoreMismatch

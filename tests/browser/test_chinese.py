@@ -12,8 +12,8 @@ import pytest
 from engramlog_server.api.laws import LAWS, laws
 from engramlog_server.api.parameters import parameters
 from engramlog_server.api.pictures import words as picture_words
-from engramlog_server.consumers.jobs.board import WHAT
 from engramlog_server.consumers.jobs.run import JOBS, USES
+from engramlog_server.consumers.jobs.status import WHAT
 from engramlog_server.events import errors, vocabulary, wording
 from engramlog_server.events.alarms import KNOWN, Severity
 from engramlog_server.events.catalogue import EVENT_TYPES

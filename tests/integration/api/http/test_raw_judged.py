@@ -11,13 +11,11 @@ import pytest
 
 from engramlog_server.api.exchange.append_events import append_lines
 from engramlog_server.consumers.jobs import raw_memories
-from engramlog_server.consumers.jobs.due import DueJobs
-from engramlog_server.consumers.jobs.kinds import judge
-from engramlog_server.consumers.jobs.kinds.judge import JUDGE
 from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
 from engramlog_server.consumers.jobs.opened import JobResources, OpenedStore, Walked
-from engramlog_server.consumers.jobs.raw_memories import RawMemories
+from engramlog_server.consumers.jobs.raw_memories import JUDGE, RawMemories, judge_raw
 from engramlog_server.consumers.jobs.run import run, serving
+from engramlog_server.consumers.jobs.scheduler import DueJobs
 from engramlog_server.events.envelope import canonical
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.events.redis.wire import open_wire
@@ -252,8 +250,8 @@ def test_the_judge_leaves_what_is_not_folded_and_judges_the_rest(store: HttpStor
     resources = resources_of(store)
     opened = OpenedStore(resources, store.store.identity.store_id, "job:judge")
     (span,) = unjudged.first(0, 1)
-    assert judge.run(opened, 0, 10, span.last - 1) == Walked(0, 0, 0)
+    assert judge_raw(opened, 0, 10, span.last - 1) == Walked(0, 0, 0)
     assert unjudged.first(0, 1) == [span]
-    judge.run(opened, 0, 10, span.last)
+    judge_raw(opened, 0, 10, span.last)
     assert unjudged.first(0, 1) == []
     opened.close()

@@ -7,9 +7,14 @@ from functools import partial
 import pytest
 
 from engramlog_server.consumers.fold.folder import CommitLane
-from engramlog_server.consumers.fold.rebuild import rebuild_partition
-from engramlog_server.consumers.fold.rebuild_run import RebuildRun, drop_left_builds, left_build, tell_left_build
-from engramlog_server.consumers.fold.windows import WindowFolder
+from engramlog_server.consumers.fold.rebuild import (
+    RebuildRun,
+    WindowFolder,
+    drop_left_builds,
+    left_build,
+    rebuild_partition,
+    tell_left_build,
+)
 from engramlog_server.events.catalogue import EventDiscarded
 from engramlog_server.events.envelope import Prepared, canonical, new_event_id, prepare_body
 from engramlog_server.events.errors import DamagedState, LostLease

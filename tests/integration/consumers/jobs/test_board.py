@@ -10,10 +10,10 @@ import pytest
 import redis
 
 from engramlog_server.api.shapes import JobBoard
-from engramlog_server.consumers.jobs.board import MOST_ERROR, MOST_JOBS, job_board
 from engramlog_server.consumers.jobs.leader import STOPPED, queue_name, schedule_key
 from engramlog_server.consumers.jobs.run import KINDS
 from engramlog_server.consumers.jobs.scheduler import JobScheduler
+from engramlog_server.consumers.jobs.status import MOST_ERROR, MOST_JOBS, job_board
 from engramlog_server.events.redis.wire import connect, open_wire
 from tests.servers import RedisServer
 

@@ -7,12 +7,10 @@ from collections.abc import Iterator
 import pytest
 
 from engramlog_server.consumers.jobs import linking
-from engramlog_server.consumers.jobs.due import DueJobs
-from engramlog_server.consumers.jobs.kinds.links import LINKS
 from engramlog_server.consumers.jobs.leader import done_field, folded_field, schedule_key
 from engramlog_server.consumers.jobs.linking import LinkingJob, folded_to
-from engramlog_server.consumers.jobs.run import LINKING, run, serving
-from engramlog_server.consumers.jobs.scheduler import JobScheduler
+from engramlog_server.consumers.jobs.run import LINKING, LINKS, run, serving
+from engramlog_server.consumers.jobs.scheduler import DueJobs, JobScheduler
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.events.redis.wire import open_wire
 from tests.given.events import Told, accessed, created, parameters

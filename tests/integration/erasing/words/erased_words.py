@@ -15,7 +15,7 @@ from fastapi.testclient import TestClient
 
 from engramlog_server.api.application import Application
 from engramlog_server.consumers.erasing.words import read_log
-from engramlog_server.consumers.verify.erasures import wiped_by
+from engramlog_server.consumers.verify.store import wiped_by
 from engramlog_server.events.catalogue import (
     Access,
     FactAsserted,

@@ -13,7 +13,7 @@ import pytest
 
 import engramlog_server.consumers.erasing.words
 from engramlog_server.consumers.erasing.words import wipe_entries
-from engramlog_server.consumers.verify import erasures
+from engramlog_server.consumers.verify import store as erasures
 from engramlog_server.consumers.verify.store import verify_store
 from engramlog_server.events.catalogue import (
     Access,
