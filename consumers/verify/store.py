@@ -1,6 +1,6 @@
 """What belongs to the whole store: its identity, other keys, and what was erased from it.
 
-Keys that were destroyed and words that were erased are compared with the erasures in the log: no silent erasure, and no silent return.
+Destroyed keys and erased words are compared with the erasures in the log: no silent erasure, and no silent return.
 """
 
 from __future__ import annotations
