@@ -79,7 +79,7 @@ def standing(answer: dict[str, Any]) -> None:
     if "cleared" in answer:
         out.print("[green]cleared[/]" if answer["cleared"] else "[dim]no such alarm stood[/]")
     if not answer["alarms"]:
-        out.print("[green]No alarm stands.[/]")
+        out.print("[green]No active alarms.[/]")
         return
     table = grid()
     for name in COLUMNS:

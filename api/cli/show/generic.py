@@ -30,7 +30,7 @@ IF_ANY = frozenset(
     {
         "dry_run", "left_out", "withheld", "weaker", "truncated", "appended", "requests", "input_tokens", "output_tokens",
         "left_open", "held_back", "by_model", "refused", "down", "again", "read", "negation", "late", "taken", "alone",
-        "checkpoint_age", "stays_total", "folded_together", "masked",
+        "checkpoint_age", "stays_total", "folded_together", "masked", "lost", "unfolded_bytes",
     }
 )  # fmt: skip
 """Figures and marks that are printed if they are more than nothing."""
@@ -50,6 +50,7 @@ COLUMNS: Mapping[str, str] = {
     "items": "item kind actor at memory would_say",
     "ended": "id memory",
     "events": "position time recorded_at decision weights.* principal key by event reason",
+    "kinds": "kind what every_minutes last_done failed next_tick last_tick waiting_since seconds queued running",
     "keys": "principal key_id state issued_at ends grants",
     "laws": "name formula thresholds factors",
     "left_alone": "id reason",
@@ -71,7 +72,16 @@ COLUMNS: Mapping[str, str] = {
 ONLY_COUNTED = frozenset({"edges", "times"})
 """Lists of which people read how many there are."""
 NEVER = frozenset(
-    {"event_id", "reason_code", "reason_values", "digest", "content_hash", "done_code", "restorable_until"}
+    {
+        "unknown_code",
+        "event_id",
+        "reason_code",
+        "reason_values",
+        "digest",
+        "content_hash",
+        "done_code",
+        "restorable_until",
+    }
 )
 """Fields that only programs read."""
 NEXT: Mapping[str, str] = {
@@ -93,6 +103,8 @@ SETTABLE = frozenset({"value", "default"})
 """Of a parameter: as `--set` takes it."""
 LONGEST_WORD = 30
 """Characters of a value that is wrapped and never cut if it is longer."""
+MOST_AN_EVENT = 20_000
+"""Bytes that an event can take; beyond it a figure is what the empty store takes, and says nothing of events."""
 MOST_FIGURES = 12
 """Of a list of numbers, in a line."""
 MOST_ROWS = 200
@@ -111,6 +123,8 @@ def answer(told: Row, console: Console = out) -> None:
     parts = {name: value for name, value in told.items() if not _is_told_apart(name, value)}
     if "position" in told and isinstance(told.get("at"), str):
         del parts["at"]
+    if told.get("content") == told.get("memory"):
+        parts.pop("content", None)
     for name in NOTES:
         value = told.get(name)
         for note in value if isinstance(value, list) else [value]:
@@ -273,6 +287,8 @@ def _counts(value: Any) -> dict[str, int] | None:
 
 def _lines(values: Row, console: Console) -> None:
     told = {name: told_value(name, value) for name, value in values.items()}
+    if told.get("bytes_an_event") == "-":
+        told.pop("events_until_full", None)
     told = {name: TOLD_IF_NONE.get(name, "-") if text == "-" else text for name, text in told.items()}
     told = {name: text for name, text in told.items() if text != "-"}
     if not told:
@@ -413,6 +429,8 @@ def _figure(name: str, value: float) -> str:
         return str(value).lower() if name in SETTABLE else "yes" if value else "no"
     if name.endswith("bytes"):
         return size(value)
+    if name == "bytes_an_event" and value > MOST_AN_EVENT:
+        return "-"
     if name.endswith("share"):
         return f"{value:.1%}"
     return f"{value:,}" if isinstance(value, int) else f"{value:,.4g}" if abs(value) < 1_000 else f"{value:,.0f}"

@@ -75,8 +75,15 @@ def place(answer: Mapping[str, object]) -> str:
 def times_of(answer: Mapping[str, object]) -> str:
     """The times that were asked about, each after a comma; nothing of the present."""
     return "".join(
-        f", {name.replace('_', ' ')} {answer[name]}" for name in ("as_of", "known", "at") if answer.get(name)
+        f", {name.replace('_', ' ')} {_shown_instant(str(answer[name]))}"
+        for name in ("as_of", "known", "at")
+        if answer.get(name)
     )
+
+
+def _shown_instant(at: str) -> str:
+    """An instant to the minute; a day or a position as it is."""
+    return f"{at[:16].replace('T', ' ')} UTC" if at[16:17] == ":" and at.endswith("Z") else at
 
 
 def part_of(offset: int, shown: int, total: int) -> str:

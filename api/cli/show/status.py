@@ -9,11 +9,9 @@ from rich.console import Console
 from rich.text import Text
 
 from engramlog_server.api.cli.app import out
-from engramlog_server.api.cli.show.generic import answer, part, size
+from engramlog_server.api.cli.show.generic import answer, part, size, told_value
 from engramlog_server.api.cli.show.tables import plain
 
-LEAST_EVENTS = 1_000
-"""Events from which the room that one takes says something: an empty store takes megabytes."""
 TOLD = frozenset(
     {"store_id", "at", "events", "memories", "lag", "workers", "memory", "lifecycle", "listening", "sealed", "sealing", "embedder",
      "notice", "nodes", "partitions", "inboxes", "accesses", "backed_up", "refused"}
@@ -30,7 +28,7 @@ def store(told: Mapping[str, Any], console: Console = out) -> None:
             "events": f"{told['events']:,}, {_folded(told)}" if told["events"] else "none",
             "memories": told["memories"],
             "workers": _workers(told["workers"]),
-            "memory": _room(told["memory"], told["events"]),
+            "memory": _room(told["memory"]),
             "jobs": _jobs(told["lifecycle"]),
             "inboxes": _counted(told["inboxes"]),
             "refused": told["refused"] or None,
@@ -58,13 +56,14 @@ def _workers(workers: list[Mapping[str, Any]]) -> str | None:
     return ", ".join(named) or None
 
 
-def _room(memory: Mapping[str, Any], events: int) -> str:
+def _room(memory: Mapping[str, Any]) -> str:
     if memory["max_bytes"] is None:
         return f"{size(memory['used_bytes'])}, without a limit"
     text = f"{size(memory['used_bytes'])} of {size(memory['max_bytes'])}"
-    if events < LEAST_EVENTS or memory["events_until_full"] is None:
+    an_event = told_value("bytes_an_event", memory["bytes_an_event"])
+    if an_event == "-" or memory["events_until_full"] is None:
         return text
-    return f"{text}, {memory['bytes_an_event']:,.0f} bytes an event: room for {memory['events_until_full']:,} more"
+    return f"{text}, {an_event} bytes an event: room for {memory['events_until_full']:,} more"
 
 
 def _jobs(lifecycle: Mapping[str, Any]) -> str:

@@ -5,7 +5,7 @@ import { words } from "../core/words.js";
 words({
   "operate.lead": ["Is everything folded, does everything run, and for how long will there be room?", "是否都已折叠，是否都在运行，空间还能用多久？"],
   "operate.alarms": ["Alarms", "警报"],
-  "operate.alarms.none": ["No alarm stands.", "没有警报。"],
+  "operate.alarms.none": ["No active alarms.", "没有警报。"],
   "operate.alarm.since": ["since {at}", "自 {at}"],
   "operate.alarm.clear": ["I have looked", "我已查看"],
   "operate.alarm.cleared": ["Cleared.", "已清除。"],

@@ -42,7 +42,7 @@ def test_a_store_that_is_well_is_ten_lines_without_raw_figures() -> None:
 
 def test_the_room_an_event_takes_is_shown_once_it_says_something() -> None:
     memory = STATUS["memory"] | {"bytes_an_event": 1021.4, "events_until_full": 12_000_000}  # type: ignore[operator]
-    assert "1,021 bytes an event: room for 12,000,000 more" in " ".join(printed(events=5_000, memory=memory).split())
+    assert "1,021 bytes an event: room for 12,000,000 more" in " ".join(printed(memory=memory).split())
 
 
 def test_what_needs_somebody_is_shown() -> None:
