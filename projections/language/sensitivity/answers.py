@@ -83,8 +83,8 @@ def _said_to_them(piece: Piece) -> bool:
 
 def _answer_in(piece: Piece) -> bool:
     if piece.word == "maiden name":
-        told = _MAIDEN.match(piece.after.lstrip()) or _ON_FILE.search(piece.after)
-        return bool(told or (_OPENS.search(piece.lower) and _NAMED.match(piece.text, piece.end)))
+        answer = _MAIDEN.match(piece.after.lstrip()) or _ON_FILE.search(piece.after)
+        return bool(answer or (_OPENS.search(piece.lower) and _NAMED.match(piece.text, piece.end)))
     if (piece.word.endswith("answer") or "answer to" in piece.before) and _TOLD_AT_ONCE.match(piece.after):
         return True
     return any((_ANSWER.search(piece.after), _ABOUT_SAID.search(piece.after), _told_at_once(piece)))
@@ -96,10 +96,10 @@ def _answer_to(piece: Piece) -> bool:
 
 
 def _answer_in_chinese(piece: Piece) -> bool:
-    told = piece.after.split("。")[0]
-    if _ANSWERED_ZH.search(piece.lower) or ((spaced := _SPACED_ZH.match(told)) and not _ASKED_ZH.search(spaced[0])):
+    sentence = piece.after.split("。")[0]
+    if _ANSWERED_ZH.search(piece.lower) or ((spaced := _SPACED_ZH.match(sentence)) and not _ASKED_ZH.search(spaced[0])):
         return True
-    answers = () if told.startswith(("手机", "卡", "邮箱")) else _ANSWER_ZH.finditer(told)
+    answers = () if sentence.startswith(("手机", "卡", "邮箱")) else _ANSWER_ZH.finditer(sentence)
     return any(not _ASKED_ZH.search(match["value"]) for match in answers)
 
 
@@ -142,24 +142,24 @@ _REPORTED_ZH = regex(
 
 
 def _phrase_in(piece: Piece) -> bool:
-    found = _PHRASE.match(piece.after)
-    if found is None or _ABOUT_A_PHRASE.search(found["value"]):
+    phrase = _PHRASE.match(piece.after)
+    if phrase is None or _ABOUT_A_PHRASE.search(phrase["value"]):
         return False
-    words = found["value"].split()
-    told = len(words) >= 4 or found["open"]
-    plainly = found["open"] or found["link"].strip()[-1:] in ":=>" or "\u2192" in found["link"]
-    return bool(told and plainly and words[0] not in _SPOKEN_OF and words[-1] not in _SPOKEN_OF)
+    words = phrase["value"].split()
+    long_or_quoted = len(words) >= 4 or phrase["open"]
+    plainly = phrase["open"] or phrase["link"].strip()[-1:] in ":=>" or "\u2192" in phrase["link"]
+    return bool(long_or_quoted and plainly and words[0] not in _SPOKEN_OF and words[-1] not in _SPOKEN_OF)
 
 
 def _agreed_in(piece: Piece) -> bool:
     if piece.word.endswith(("company", "people", "centre", "center", "banking")):
         quoted = _QUOTED.match(piece.after)
         return quoted is not None and _ASKED.search(piece.lower) is not None
-    found = _WORD.match(piece.after)
+    agreed = _WORD.match(piece.after)
     return (
-        found is not None
-        and found["value"].split()[0] not in _SPOKEN_OF
-        and not found["value"].startswith(("a ", "the "))
+        agreed is not None
+        and agreed["value"].split()[0] not in _SPOKEN_OF
+        and not agreed["value"].startswith(("a ", "the "))
     )
 
 

@@ -113,8 +113,8 @@ def _code_in(piece: Piece) -> bool:
         return _spoken_in(piece)
     if _OTHER_CODES.search(piece.lower, max(0, piece.at - 16), piece.end + 8):
         return False
-    said = _AFTER.match(piece.after)
-    if said and not _TIMED.search(said["gap"]) and _announced(piece, said["gap"], said["value"]):
+    code = _AFTER.match(piece.after)
+    if code and not _TIMED.search(code["gap"]) and _announced(piece, code["gap"], code["value"]):
         return True
     if (piece.word in _LOCKS and _turned(piece)) or _spoken_in(piece):
         return True
@@ -144,27 +144,27 @@ def _turned(piece: Piece) -> bool:
 
 def _announced(piece: Piece, gap: str, value: str) -> bool:
     """Whether the words about a code of digits say that it is one."""
-    told = _TOLD.search(gap) is not None
+    linked = _TOLD.search(gap) is not None
     if piece.word in _PINS:
-        return _announced_pin(piece, gap, value, told)
+        return _announced_pin(piece, gap, value, linked)
     if piece.word in _OWN:
         return len(gap) <= 30
     if piece.word in _NOUNS:
-        return (len(gap) <= 24 or told) and _ACCESS.search(piece.lower) is not None
-    padded = piece.word in _PADS and (told or len(gap) <= 20)
+        return (len(gap) <= 24 or linked) and _ACCESS.search(piece.lower) is not None
+    padded = piece.word in _PADS and (linked or len(gap) <= 20)
     shortly = len(value) >= 4 and _TOLD_SHORTLY.fullmatch(gap) is not None
     return (
         padded or shortly or value[-1] in "#*" or _CODE_SAID.search(gap) is not None or _PRESSED.search(gap) is not None
     )
 
 
-def _announced_pin(piece: Piece, gap: str, value: str, told: bool) -> bool:
+def _announced_pin(piece: Piece, gap: str, value: str, linked: bool) -> bool:
     if _OTHER_PINS.search(piece.lower):
         return False
     if value[-1] in "#*" or (len(gap) <= 24 and _ACCESS.search(piece.lower)):
         return True
     owned = _OWNED.search(piece.before) is not None or ":" in gap or "is" in gap.split()
-    return len(value) >= 4 and owned and (told or not gap.strip())
+    return len(value) >= 4 and owned and (linked or not gap.strip())
 
 
 _NAMED_FOR = r"(?:\s{1,4}(?:for|to|of|on|at)\b[^\n.:=!?;,0-9]{0,30}?)?"
@@ -352,10 +352,10 @@ def _entered(piece: Piece) -> bool:
         return True
     if word == "opener":
         return re.match(rf"(?:'s| is| code|:){{0,2}}\s{_NUMBER}", after) is not None and "garage" in piece.before
-    told = _OPENED.match(after) if word.startswith(_UNLOCKING) else None
-    device = told is not None and _DEVICE.search(piece.lower) is not None
-    told = told or _ENTERED.match(after)
-    return told is not None and _believed(piece, told["number"], device=device)
+    number = _OPENED.match(after) if word.startswith(_UNLOCKING) else None
+    device = number is not None and _DEVICE.search(piece.lower) is not None
+    number = number or _ENTERED.match(after)
+    return number is not None and _believed(piece, number["number"], device=device)
 
 
 def _believed(piece: Piece, number: str, *, device: bool) -> bool:

@@ -34,14 +34,14 @@ def level_of_data(data: EventData) -> int:
     """The same of the data of an event: every text, name, keyword and reason, and a triple as one text; no id."""
     if type(data) in (FactAsserted, FactRetracted):
         return _level(told_by_triple(data))  # type: ignore[arg-type]
-    found = PUBLIC
+    level = PUBLIC
     for value_of in _written(type(data)):
         value = value_of(data)
         if value:
-            found = max(found, _level(value) if type(value) is str else highest(words_in(value)))
-            if found == SECRET:
+            level = max(level, _level(value) if type(value) is str else highest(words_in(value)))
+            if level == SECRET:
                 break
-    return found
+    return level
 
 
 def holds_words(cls: type) -> bool:
@@ -51,13 +51,13 @@ def holds_words(cls: type) -> bool:
 
 def highest(texts: Iterable[str | None]) -> int:
     """The highest level among texts, each judged alone; None and "" count nothing."""
-    found = PUBLIC
+    level = PUBLIC
     for text in texts:
         if text:
-            found = max(found, _level(text))
-            if found == SECRET:
+            level = max(level, _level(text))
+            if level == SECRET:
                 break
-    return found
+    return level
 
 
 _of_name = lru_cache(maxsize=4096)(detect_sensitivity)
@@ -94,7 +94,7 @@ _NOT_WRITTEN = (Id, EventId, Word, Position, Digest, Value)
 @cache
 def _written(cls: type) -> tuple[Callable[[Any], Any], ...]:
     """How to get each field of a shape in which its producer may write; found out once for each."""
-    return tuple(attrgetter(one.name) for one in msgspec.structs.fields(cls) if may_hold_words(one.type))
+    return tuple(attrgetter(field.name) for field in msgspec.structs.fields(cls) if may_hold_words(field.type))
 
 
 def may_hold_words(kind: Any) -> bool:

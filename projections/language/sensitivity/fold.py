@@ -40,8 +40,8 @@ class _Folds(dict[int, str]):
     def __missing__(self, point: int) -> str:
         if len(self) >= _MOST_CHARACTERS:
             self.clear()
-        found = self[point] = read_as(chr(point))
-        return found
+        plain = self[point] = read_as(chr(point))
+        return plain
 
 
 def read_as(character: str) -> str:

@@ -348,16 +348,16 @@ def _wallet_words_in(piece: Piece) -> bool:
         return True
     if sum(word in wallet_words() for word in _WORD.findall(piece.after)) < _LEAST:
         return False  # spares the search for lists, which costs ten times as much
-    words_listed = [word for found in _LISTED.finditer(piece.after) for word in _WORD.findall(found[0])]
+    words_listed = [word for run in _LISTED.finditer(piece.after) for word in _WORD.findall(run[0])]
     return sum(word in wallet_words() for word in words_listed) * 3 >= 2 * max(ROW, len(words_listed))
 
 
 def holds_wallet_words(read: TextReading) -> bool:
     """Whether `ROW` words of a wallet's list follow each other, numbered or not."""
-    row, known = 0, wallet_words()
+    row, wallet = 0, wallet_words()
     for word in read.lower.split():
-        plain = word if word in known else word.strip(".,;:\"'()0123456789")
-        row = row + 1 if plain in known else 0 if plain else row
+        plain = word if word in wallet else word.strip(".,;:\"'()0123456789")
+        row = row + 1 if plain in wallet else 0 if plain else row
         if row >= ROW:
             return True
     return False

@@ -94,9 +94,9 @@ _DIGITS = regex(r"\d[ -]?\d[ -]?\d")
 def _opening(piece: Piece) -> bool:
     if not _DIGITS.search(piece.lower):
         return False
-    told = _BEFORE.search(piece.before)
+    keyed = _BEFORE.search(piece.before)
     sure = piece.word.startswith("disarm") or _LOCKED.search(piece.lower) is not None
-    if told and (sure or "#" in told[0] or "*" in told[0]) and not _TIMED.search(told[0].rstrip(" ,andtowil")):
+    if keyed and (sure or "#" in keyed[0] or "*" in keyed[0]) and not _TIMED.search(keyed[0].rstrip(" ,andtowil")):
         return True
     return sure and piece.word not in ("open", "opens") and _AFTER.match(piece.after) is not None
 

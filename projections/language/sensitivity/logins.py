@@ -101,8 +101,8 @@ def gives_a_password(read: TextReading) -> bool:
 
 def _of_service(piece: Piece) -> bool:
     """Whether what is told of a service is mixed as no name of a user is: capitals, small letters, digits and a sign."""
-    told = _OF_SERVICE.match(piece.text, piece.end)
-    value = told["value"] if told else ""
+    given = _OF_SERVICE.match(piece.text, piece.end)
+    value = given["value"] if given else ""
     kinds = (str.isupper, str.islower, str.isdigit)
     return (
         all(any(map(kind, value)) for kind in kinds) and re.search("[_.-]", value) is not None and strength(value) >= 2
@@ -115,9 +115,9 @@ _NAMES = frozenset(["pass", "pw", "pwd", "psw", "pswd", "password", "passwd"])
 def _credentials_in(piece: Piece) -> bool:
     """Whether a user's name and a password follow the word: `login: ada / tr0ub4dor`."""
     pair = _CREDENTIALS.match(piece.text, piece.end) if may_be_strong(piece.text[piece.end :]) else None
-    if pair is None or not (found := strength(pair["value"])) or strength(pair["user"]) == 3:
+    if pair is None or not (grade := strength(pair["value"])) or strength(pair["user"]) == 3:
         return False
-    return found >= (1 if pair["between"] in "/|" or pair["named"] in _NAMES else 2)
+    return grade >= (1 if pair["between"] in "/|" or pair["named"] in _NAMES else 2)
 
 
 PLACES = Cues(Words("logins_places"))
@@ -154,8 +154,8 @@ _FILES = regex(r"\b(?:zip|pdf|excel|file|doc|archive|rar|spreadsheet|attachment|
 
 def _opened(piece: Piece) -> bool:
     """Whether a file is opened or protected with a word with digits."""
-    found = _FILE_OPENED.match(piece.after) if piece.word in ("unlock", "protected") else None
-    return found is not None and strength(found["value"]) > 0 and _FILES.search(piece.lower) is not None
+    opened = _FILE_OPENED.match(piece.after) if piece.word in ("unlock", "protected") else None
+    return opened is not None and strength(opened["value"]) > 0 and _FILES.search(piece.lower) is not None
 
 
 def _typed(value: str) -> bool:
@@ -170,8 +170,8 @@ def _typed(value: str) -> bool:
 
 
 def _wireless(piece: Piece) -> bool:
-    found = _WIRELESS_KEY.search(piece.lower)
-    return found is not None and not _DEVICE.match(found["value"] or "")
+    key = _WIRELESS_KEY.search(piece.lower)
+    return key is not None and not _DEVICE.match(key["value"] or "")
 
 
 ASKING = Cues(Words("logins_asking"))
@@ -285,12 +285,12 @@ def _may_lead(before: str) -> bool:
 def _led(lower: str, places: list[tuple[int, int]], at: int, far: int, link: Callable[[str, str, str], int]) -> int:
     """The least grade that is believed by what leads from one of the last things before a value to it; 0 where nothing does."""
     last = bisect_right(places, (at, at))
-    found = (
+    grades = (
         link(lower[start:end], lower[end:at], lower[max(0, start - 24) : at])
         for start, end in places[max(0, last - 4) : last]
         if end <= at <= end + far and "\n" not in lower[end:at]
     )
-    return min((grade for grade in found if grade), default=0)
+    return min((grade for grade in grades if grade), default=0)
 
 
 def _link(word: str, gap: str, before: str) -> int:
@@ -305,8 +305,8 @@ def _link(word: str, gap: str, before: str) -> int:
         return JOINED
     if _SLASHED.match(gap):
         return WORDS
-    told = word not in _LOOSELY and (_PAIR.match(gap) or (_SAID.search(gap) and _AGAIN.search(gap)))
-    return WORDS if told else 0
+    linked = word not in _LOOSELY and (_PAIR.match(gap) or (_SAID.search(gap) and _AGAIN.search(gap)))
+    return WORDS if linked else 0
 
 
 def _link_in_chinese(word: str, gap: str, before: str) -> int:

@@ -192,14 +192,14 @@ def says_a_paper(read: TextReading) -> bool:
     ends = sorted(at + len(name) for name in named for at in positions(read.lower, name))
     if not any(_DIGIT.search(read.lower, end, end + FAR + _LETTERS_OF_ITS_OWN) for end in ends):
         return False
-    found = ((_numbers_behind(read.lower, ends), 5), (_letters_behind(read.lower, ends), 4))
+    numbers = ((_numbers_behind(read.lower, ends), 5), (_letters_behind(read.lower, ends), 4))
     return any(
         _near(ends, match.start())
         and least <= (digits := _digits(match["value"])) <= 20
         and _begins(read.lower, match.start())
         and not _NO_NUMBER.match(match["value"])
         and _called(read.lower[max(0, match.start() - FAR) : match.start()], digits, sure, weak)
-        for matches, least in found
+        for matches, least in numbers
         for match in matches
     )
 
@@ -208,8 +208,8 @@ def _letters_behind(lower: str, ends: list[int]) -> Iterator[re.Match[str]]:
     """Of the matches of `_BY_LETTERS` those that begin less than `FAR` characters behind one of the places, and some others."""
     windows = joined((end, end + FAR + max(_LETTERS_LEAD)) for end in ends)
     digits = [digit.start() for window in windows for digit in _FIRST_DIGIT.finditer(lower, *window)]
-    found = (_BY_LETTERS.match(lower, at - letters) for at in digits for letters in _LETTERS_LEAD if at >= letters)
-    return (match for match in found if match)
+    numbers = (_BY_LETTERS.match(lower, at - letters) for at in digits for letters in _LETTERS_LEAD if at >= letters)
+    return (match for match in numbers if match)
 
 
 def _numbers_behind(lower: str, ends: list[int]) -> Iterator[re.Match[str]]:

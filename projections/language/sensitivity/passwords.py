@@ -314,13 +314,13 @@ def _mixed_after(piece: Piece, *, plain: bool) -> bool:
     """Whether a token after the word is strong enough for its distance and for what links it to the word."""
     after = piece.text[piece.end :]
     for token in TOKEN.finditer(after) if may_be_strong(after) else ():
-        found = strength_told(token[0])
-        if not found:
+        grade = strength_told(token[0])
+        if not grade:
             continue
         gap = after[: token.start()].lower()
-        if found == 3 or (found == 2 and len(gap) <= 40 and not _RULES_SAID.search(gap)):
+        if grade == 3 or (grade == 2 and len(gap) <= 40 and not _RULES_SAID.search(gap)):
             return True
-        linked = _LINK.match(gap) if found == 1 else None
+        linked = _LINK.match(gap) if grade == 1 else None
         if linked and linked["link"] != "to" and (plain or linked["link"]):
             return True
     return False
@@ -380,13 +380,13 @@ _FOREIGN_LINK = regex(rf"(?:^|[^\n]{{0,40}}?\s|\s?)(?:{_FOREIGN_IS})\s{{0,2}}[\"
 def _foreign_password_in(piece: Piece) -> bool:
     after = piece.text[piece.end :]
     for token in TOKEN.finditer(after) if may_be_strong(after) else ():
-        found = strength_told(token[0])
-        if not found:
+        grade = strength_told(token[0])
+        if not grade:
             continue
         gap = after[: token.start()].lower()
         if not any(map(str.isdigit, token[0])):
-            found = max(0, found - 1)
-        if len(gap) <= 40 and (found >= 2 or (found == 1 and (not gap.strip() or _FOREIGN_LINK.match(gap)))):
+            grade = max(0, grade - 1)
+        if len(gap) <= 40 and (grade >= 2 or (grade == 1 and (not gap.strip() or _FOREIGN_LINK.match(gap)))):
             return True
     return _FOREIGN_DIGITS.match(piece.after) is not None
 
@@ -420,11 +420,11 @@ def _password_in_chinese(piece: Piece) -> bool:
     if piece.before.endswith("淘") or after.startswith(("红包", "学", "锁", "子", "管理")):
         return False
     for token in TOKEN.finditer(text):
-        found = strength_told(token[0])
+        grade = strength_told(token[0])
         gap = text[: token.start()]
-        if found == 3 or (found == 2 and len(gap) <= 30):
+        if grade == 3 or (grade == 2 and len(gap) <= 30):
             return True
-        if found and len(gap) <= 12 and not _RULES_SAID_ZH.search(gap):
+        if grade and len(gap) <= 12 and not _RULES_SAID_ZH.search(gap):
             return True
     if _RULES_SAID_ZH.search(after[:16]):
         return False

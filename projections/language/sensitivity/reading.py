@@ -97,16 +97,16 @@ def places(lower: str, words: Iterable[str]) -> list[tuple[int, int]]:
     return spaced(lower, with_others(lower, {}, words))
 
 
-def with_others(lower: str, found: dict[int, int], words: Iterable[str]) -> dict[int, int]:
+def with_others(lower: str, starts: dict[int, int], words: Iterable[str]) -> dict[int, int]:
     """Places that are known, each end with its start, and those of words to be looked for."""
     for word in words:
         at = lower.find(word)
         while at >= 0:
             end = at + len(word)
             if not word.isascii() or not within(lower, at, end):
-                found[end] = min(at, found.get(end, at))
+                starts[end] = min(at, starts.get(end, at))
             at = lower.find(word, end)
-    return found
+    return starts
 
 
 def positions(text: str, part: str) -> Iterator[int]:
@@ -117,11 +117,11 @@ def positions(text: str, part: str) -> Iterator[int]:
         at = text.find(part, at + 1)
 
 
-def spaced(lower: str, found: dict[int, int]) -> list[tuple[int, int]]:
+def spaced(lower: str, starts: dict[int, int]) -> list[tuple[int, int]]:
     """The places in reading order: (start, end). Of those that crowd the last."""
-    if len(found) > FREE + len(lower) // SPACING:
-        found = dict({end // SPACING: (end, found[end]) for end in sorted(found)}.values())
-    return [(found[end], end) for end in sorted(found)]
+    if len(starts) > FREE + len(lower) // SPACING:
+        starts = dict({end // SPACING: (end, starts[end]) for end in sorted(starts)}.values())
+    return [(starts[end], end) for end in sorted(starts)]
 
 
 def joined(windows: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:

@@ -94,8 +94,8 @@ class Begun:
 
     def search(self, text: str) -> re.Match[str] | None:
         """A match, if there is any: not always the first."""
-        found = (self.pattern.match(text, at) for head in self._heads for at in positions(text, head))
-        return next(filter(None, found), None)
+        matches = (self.pattern.match(text, at) for head in self._heads for at in positions(text, head))
+        return next(filter(None, matches), None)
 
 
 _HEAD = re.compile(r"(?:[\w@!%~ -]|\\\W)+(?![?*{+|])")

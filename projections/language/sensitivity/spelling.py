@@ -45,15 +45,15 @@ def _abbreviated() -> Iterator[str]:
 
 
 def _misspelt() -> dict[str, str]:
-    found: dict[str, str] = {}
+    words: dict[str, str] = {}
     for right in ("password", "passphrase", "passcode"):
         for wrong in _one_edit(right):
-            found.setdefault(wrong, right)
+            words.setdefault(wrong, right)
         for at in combinations(range(1, len(right)), 2):
-            found.setdefault("".join(letter for place, letter in enumerate(right) if place not in at), right)
-    found |= dict.fromkeys(_abbreviated(), "password")
-    found |= {f"pass{sign}{end}": f"pass{end}" for end in ("word", "phrase", "code") for sign in " -_"}
-    return {wrong: right for wrong, right in found.items() if wrong not in _RIGHT and len(wrong) >= 4}
+            words.setdefault("".join(letter for place, letter in enumerate(right) if place not in at), right)
+    words |= dict.fromkeys(_abbreviated(), "password")
+    words |= {f"pass{sign}{end}": f"pass{end}" for end in ("word", "phrase", "code") for sign in " -_"}
+    return {wrong: right for wrong, right in words.items() if wrong not in _RIGHT and len(wrong) >= 4}
 
 
 MISSPELT = _misspelt()

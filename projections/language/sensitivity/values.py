@@ -127,8 +127,8 @@ def strength_told(token: str) -> int:
     """The strength of a token, or of what it assigns, as in `pwd:tiger+88`; a hash is none."""
     if _PLAIN.fullmatch(token):
         return 0
-    if (found := strength(token)) or _HASHED.match(token):
-        return found
+    if (grade := strength(token)) or _HASHED.match(token):
+        return grade
     return max(map(strength, re.split("[:=,\u2192]+", token)[1:]), default=0)
 
 
@@ -238,11 +238,11 @@ def made(token: str) -> int:
     value = bare(token)
     if not _LEAST <= len(value) <= _MOST or sum(map(str.islower, value)) < 3 or _SOMETHING_ELSE.match(value.lower()):
         return 0
-    known = 3 if _AT_NUMBER.fullmatch(value) else strength(value)
+    grade = 3 if _AT_NUMBER.fullmatch(value) else strength(value)
     letters = sum(map(len, _WORD.findall(value)))
-    if not known or letters < 5:
+    if not grade or letters < 5:
         return 0
-    if known == 3 or (letters >= 6 and _of_words(value)):
+    if grade == 3 or (letters >= 6 and _of_words(value)):
         return WORDS
     return JOINED if len(value) >= 8 or _ENDS.fullmatch(value) else 0
 

@@ -81,17 +81,17 @@ def bounded(text: str, said_at: int, zone: str) -> Bounded | None:
     ):
         return None
     try:
-        said = from_micros(said_at).astimezone(ZoneInfo(zone))
+        day_said = from_micros(said_at).astimezone(ZoneInfo(zone))
     except OverflowError:  # at the ends of the calendar
         return None
     for pattern, read in ((_ENGLISH, english), (_CHINESE, chinese)):
-        for found in pattern.finditer(folded):
-            parts = found.groupdict()
-            told = next(parts[name] for name in ("time", "span", "to") if parts.get(name))
-            end = _end(told.strip(), parts.get("way") or "", said.date(), read)
-            rest = _without(text, *found.span())
-            if end is not None and end > said.date().toordinal() and rest.strip(" .。"):
-                day = datetime.combine(date.fromordinal(end), time(), said.tzinfo)
+        for match in pattern.finditer(folded):
+            parts = match.groupdict()
+            words = next(parts[name] for name in ("time", "span", "to") if parts.get(name))
+            end = _end(words.strip(), parts.get("way") or "", day_said.date(), read)
+            rest = _without(text, *match.span())
+            if end is not None and end > day_said.date().toordinal() and rest.strip(" .。"):
+                day = datetime.combine(date.fromordinal(end), time(), day_said.tzinfo)
                 return Bounded(rest, micros(day))
     return None
 
@@ -106,19 +106,19 @@ def plan_over(text: str, said_at: int, zone: str) -> int | None:
     if len(folded) > MOST_READ or _PLAN.search(folded) is None or _LASTING.search(folded) is not None:
         return None
     try:
-        said = from_micros(said_at).astimezone(ZoneInfo(zone))
+        day_said = from_micros(said_at).astimezone(ZoneInfo(zone))
     except OverflowError:  # at the ends of the calendar
         return None
-    spans = [phrase.span for read in (english, chinese) for phrase in read(folded, said.date()).phrases]
+    spans = [phrase.span for read in (english, chinese) for phrase in read(folded, day_said.date()).phrases]
     spans = [span._replace(yearless=True) if span.kind == "span" and not span.named else span for span in spans]
-    today = said.date().toordinal()
-    for found in _NUMBERED.findall(folded):
-        day = today + _until_day(said.date(), int(found))
+    today = day_said.date().toordinal()
+    for number in _NUMBERED.findall(folded):
+        day = today + _until_day(day_said.date(), int(number))
         spans.append(Span(day, day + 1, "day", named=True))
-    ends = [span.after for one in spans if (span := _ahead(one, said.date(), "")).after < cal.END]
+    ends = [span.after for phrase_span in spans if (span := _ahead(phrase_span, day_said.date(), "")).after < cal.END]
     if not ends or max(ends) <= today:
         return None
-    return micros(datetime.combine(date.fromordinal(max(ends)), time(), said.tzinfo))
+    return micros(datetime.combine(date.fromordinal(max(ends)), time(), day_said.tzinfo))
 
 
 def _until_day(said: date, number: int) -> int:
@@ -132,9 +132,9 @@ def _without(text: str, start: int, end: int) -> str:
     return f"{before} {after}" if before and after[:1].isascii() and after[:1].isalnum() else before + after
 
 
-def _end(told: str, way: str, said: date, read: Callable[[str, date], FoundPhrases]) -> int | None:
+def _end(words: str, way: str, said: date, read: Callable[[str, date], FoundPhrases]) -> int | None:
     """The first day, as an ordinal, that a bound no longer covers; None where its words name none."""
-    phrases = read(told, said).phrases or read(f"in {told}", said).phrases
+    phrases = read(words, said).phrases or read(f"in {words}", said).phrases
     if len(phrases) != 1:
         return None
     span = _ahead(phrases[0].span, said, way)
@@ -152,7 +152,7 @@ def _ahead(span: Span, said: date, way: str) -> Span:
         return span
     if span.yearless:
         years = (cal.in_year(span, year) for year in (said.year, said.year + 1))
-        return next((one for one in years if one is not None and one.after > today + 1), span)
+        return next((in_year for in_year in years if in_year is not None and in_year.after > today + 1), span)
     is_weekday = span.kind == "day" and not span.named and today - 7 < span.first
     if is_weekday and (span.first < today or way in _BEFORE):
         return span._replace(first=span.first + 7, after=span.after + 7)

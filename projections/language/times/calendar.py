@@ -147,8 +147,8 @@ def which(make: Maker, away: int, today: date) -> Span | None:
 def day_of_month(number: int, away: Iterable[int], today: date) -> Span | None:
     """Such a day of the first of the months, so many away from today's, that has it; of several not after today."""
     months_away = tuple(away)
-    for one in months_away:
-        index = today.year * 12 + today.month - 1 + one
+    for away_months in months_away:
+        index = today.year * 12 + today.month - 1 + away_months
         span = day(index // 12, index % 12 + 1, number)
         if span and (len(months_away) == 1 or span.first <= today.toordinal()):
             return span._replace(named=False)
@@ -216,11 +216,11 @@ def in_year(span: Span, number: int) -> Span | None:
     """The same days of another year; None where it has no such day."""
     start = date.fromordinal(span.first)
     if span.kind == "month":
-        found = month(number, start.month)
+        moved = month(number, start.month)
     else:
         first = day(number, start.month, start.day)
-        found = first and days(first.first, span.after - span.first, span.kind)
-    return found and found._replace(named=span.named)
+        moved = first and days(first.first, span.after - span.first, span.kind)
+    return moved and moved._replace(named=span.named)
 
 
 def _first_of(number: int, month: int) -> int:

@@ -82,21 +82,21 @@ def _number(text: str) -> int:
     if text.isascii():
         return int(text)
     value = digit = 0
-    for one in text:
-        if one in "十百":
-            value += (digit or 1) * (10 if one == "十" else 100)
+    for character in text:
+        if character in "十百":
+            value += (digit or 1) * (10 if character == "十" else 100)
             digit = 0
         else:
-            digit = HAN_DIGITS.get(one, 0)
+            digit = HAN_DIGITS.get(character, 0)
     return value + digit
 
 
 def _count(match: Match[str]) -> float | None:
     """The number that COUNT has matched; None for "a few"."""
-    told = match["count"]
-    if told.endswith("几"):
+    count = match["count"]
+    if count.endswith("几"):
         return None
-    return 0.5 if told == "半" else _number(told)
+    return 0.5 if count == "半" else _number(count)
 
 
 def _year(match: Match[str], today: date) -> int | None:
@@ -105,7 +105,7 @@ def _year(match: Match[str], today: date) -> int | None:
     year = match["year"]
     if year is None:
         return None
-    digits = year if year.isascii() else "".join(str(max(0, _DIGIT.index(one) - 1)) for one in year)
+    digits = year if year.isascii() else "".join(str(max(0, _DIGIT.index(character) - 1)) for character in year)
     return int(digits) + (2000 if len(digits) == 2 else 0)
 
 
@@ -321,8 +321,8 @@ def _apart(match: Match[str], span: Span) -> Span | None:
         return None
     long = max(1, int(count * unit))
     earlier = "前" in {match["way"], match["of"]}
-    found = cal.days(span.first - long if earlier else span.after, long, _KINDS.get(long, "span"))
-    return found and found._replace(yearless=span.yearless)
+    moved = cal.days(span.first - long if earlier else span.after, long, _KINDS.get(long, "span"))
+    return moved and moved._replace(yearless=span.yearless)
 
 
 def _together(text: str, one: Phrase, other: Phrase, begins: int, ends: int) -> Phrase | None:
@@ -344,8 +344,8 @@ def opened_by(text: str, phrase: Phrase, begins: int, ends: int, today: date) ->
     if not bound and _FROM.search(before):
         bound = _STARTS.match(text, phrase.end, ends)
     if bound:
-        told = bound[0]
-        way = "before" if "前" in told else "after" if "后" in told else "until" if told == "为止" else "since"
+        words = bound[0]
+        way = "before" if "前" in words else "after" if "后" in words else "until" if words == "为止" else "since"
     elif than := _THAN.search(before):
         way = "before" if than["way"] == "早" else "after"
         return opened(phrase, way, begins + than.start(), phrase.end, today)
@@ -363,7 +363,7 @@ def chinese(text: str, today: date) -> FoundPhrases:
         return _read(text, today)
     places = [place for begin, end in _between_spaces(text) for place in range(begin, end)]
     phrases, named = _read("".join(text[place] for place in places), today)
-    moved = [one._replace(at=places[one.at], end=places[one.end - 1] + 1) for one in phrases]
+    moved = [phrase._replace(at=places[phrase.at], end=places[phrase.end - 1] + 1) for phrase in phrases]
     return FoundPhrases(moved, [(places[at], places[end - 1] + 1) for at, end in named])
 
 

@@ -373,15 +373,15 @@ def _apart(match: Match[str], span: Span) -> Span | None:
     """So many units before or after a time; "the weekend of" it."""
     unit, earlier = match["unit"], match["way"] in {"before", "prior to"}
     if match["way"] == "of":
-        found = cal.unit_away(unit, 0, date.fromordinal(span.first)) if unit in {"week", "weekend"} else None
+        moved = cal.unit_away(unit, 0, date.fromordinal(span.first)) if unit in {"week", "weekend"} else None
     elif unit == "weekend":
-        found = cal.weekend_beside(span, earlier=earlier)
+        moved = cal.weekend_beside(span, earlier=earlier)
     elif match["count"] is None:
-        found = cal.days(span.first - _UNITS[unit] if earlier else span.after, _UNITS[unit], _KINDS.get(unit, "span"))
+        moved = cal.days(span.first - _UNITS[unit] if earlier else span.after, _UNITS[unit], _KINDS.get(unit, "span"))
     else:
         near = date.fromordinal(span.first if earlier else span.after - 1)
-        found = cal.ago(near, _count(match) if earlier else -_count(match), _UNITS[unit])
-    return found and found._replace(yearless=span.yearless)
+        moved = cal.ago(near, _count(match) if earlier else -_count(match), _UNITS[unit])
+    return moved and moved._replace(yearless=span.yearless)
 
 
 def _together(text: str, one: Phrase, other: Phrase, begins: int, _: int) -> Phrase | None:

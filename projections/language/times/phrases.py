@@ -55,7 +55,7 @@ def collect(text: str, rules: tuple[Rule, ...], today: date) -> FoundPhrases:
 
     Takes time proportional to the text, if the patterns do.
     """
-    found: list[Phrase] = []
+    phrases: list[Phrase] = []
     named: list[tuple[int, int]] = []
     for pattern, read in rules:
 
@@ -66,13 +66,13 @@ def collect(text: str, rules: tuple[Rule, ...], today: date) -> FoundPhrases:
             at, end = match.span("time" if "time" in match.re.groupindex else 0)
             if "which" in match.re.groupindex and match["which"]:
                 at = match.start("which")
-            found.append(Phrase(at, end, span, (span,)))
+            phrases.append(Phrase(at, end, span, (span,)))
             if span.named:
                 named.append(match.span())
             return match[0][: at - match.start()] + MASK * (end - at) + match[0][end - match.start() :]
 
         text = _compiled(pattern).sub(note, text)
-    return FoundPhrases(sorted(found), named)
+    return FoundPhrases(sorted(phrases), named)
 
 
 def yearly(year_of: Callable[[Match[str], date], int | None], make: Callable[[Match[str], int], Span | None]) -> Reader:
@@ -111,7 +111,7 @@ def linked(
             done.append(this)
     starts = [0, *(phrase.end for phrase in done)]
     stops = [*(phrase.at for phrase in done[1:]), len(text)]
-    return [opened_by(text, *one, today) for one in zip(done, starts, stops, strict=False)]
+    return [opened_by(text, *part, today) for part in zip(done, starts, stops, strict=False)]
 
 
 def joined(one: Phrase, other: Phrase, at: int) -> Phrase | None:
