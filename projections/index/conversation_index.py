@@ -24,9 +24,8 @@ import numpy.typing as npt
 
 from engramlog_server.projections.index.postings import Occurrences
 from engramlog_server.projections.index.search_index import Bm25Index
-from engramlog_server.projections.language.conversation_words import traits
 from engramlog_server.projections.language.prompt_text import estimated_tokens
-from engramlog_server.projections.language.questions import kinds_asked
+from engramlog_server.projections.language.questions import kinds_asked, traits
 from engramlog_server.projections.language.text import stop_words
 from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.episode import is_episode

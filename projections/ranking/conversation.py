@@ -34,7 +34,7 @@ import numpy as np
 from engramlog_server.projections.embedding.meaning import LEAST_LENGTH, EmbeddedQuestion, JoinedPieces, Sense, Vectors
 from engramlog_server.projections.embedding.use import MODEL as USE
 from engramlog_server.projections.index.conversation_index import ASSISTANT, NONE, USER, ConversationIndex
-from engramlog_server.projections.language.conversation_words import PREFERS, STANDING, asks_advice
+from engramlog_server.projections.language.questions import PREFERS, STANDING, asks_advice
 from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.laws.law import Floats
 from engramlog_server.projections.laws.modes import Flags

@@ -16,7 +16,8 @@ import numpy as np
 from engramlog_server.projections.index.conversation_index import ASSISTANT, NONE, USER, ConversationIndex
 from engramlog_server.projections.index.postings import Occurrences
 from engramlog_server.projections.index.search_index import Scores
-from engramlog_server.projections.language.conversation_words import (
+from engramlog_server.projections.language.questions import (
+    ASKS_NOTHING,
     ENDS_ASKING,
     HAS_NUMBER,
     HAS_QUESTION,
@@ -25,10 +26,11 @@ from engramlog_server.projections.language.conversation_words import (
     asks_assistant,
     asks_many,
     asks_when,
+    framing_terms,
+    kinds_of,
     last_sentence,
     named_speakers,
 )
-from engramlog_server.projections.language.questions import ASKS_NOTHING, framing_terms, kinds_of
 from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.laws.law import Floats
 from engramlog_server.projections.laws.modes import Flags

@@ -208,7 +208,7 @@ def test_terms_add_up_whatever_is_asked(lines, query, mode) -> None:
 
 @each_row("text", ["[" * 50_000, "? " * 50_000, " " * 99_000 + "x", "1" * 99_000, "[a]" * 30_000, "?!" * 40_000])
 def test_long_runs_of_anything_are_read_in_time_proportional_to_them(text) -> None:
-    from engramlog_server.projections.language.conversation_words import traits
+    from engramlog_server.projections.language.questions import traits
 
     assert 0 <= traits(text, 127) < 128
 

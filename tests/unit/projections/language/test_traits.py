@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.language.conversation_words import LIKING_READ, PREFERS, STANDING, asks_advice, traits
-from engramlog_server.projections.language.questions import framing_terms
+from engramlog_server.projections.language.questions import (
+    LIKING_READ,
+    PREFERS,
+    STANDING,
+    asks_advice,
+    framing_terms,
+    traits,
+)
 from engramlog_server.projections.language.text import tokens
 from tests.rows import each_row
 
