@@ -95,7 +95,7 @@ SECRET = 3
 OLD_BACKUP = timedelta(days=7)
 BACKUP = "`engramlog backup make DEST`, on another disk, and prove it there: `engramlog backup check DEST`"
 ROTATE = "make its successor (`engramlog key new NAME`), then revoke it (`engramlog key revoke ID`)"
-COPY = "keep a copy of it apart from the store and its backups: without it nobody can read the store"
+COPY = "keep a copy of it apart from the store and its backups: without it the store cannot be read"
 CURE = "restore a copy, or, where the change is known and meant, `--accept-changed-log REASON`"
 
 
@@ -153,20 +153,20 @@ def listening(
         cure = f"allowed: {allowed}" if allowed else "`engramlog up` refuses to start like this"
         return ACCESS.wrong(check, problem, cure)
     if told["by"] == "loopback":
-        return ACCESS.ok(check, f"by these settings the API is this machine's alone ({place})")
-    way = "by TLS of its own" if told["by"] == "tls" else "through a declared proxy"
+        return ACCESS.ok(check, f"with these settings only this machine reaches the API ({place})")
+    way = "with its own TLS" if told["by"] == "tls" else "through a declared proxy"
     if ends is not None and ends - now < soon:
-        over = f"others ask {way}, and the certificate ends {ends:%Y-%m-%d %H:%M} UTC"
+        over = f"others connect {way}, and the certificate ends {ends:%Y-%m-%d %H:%M} UTC"
         return ACCESS.advice(check, over, "renew it: new files are taken without a restart")
     lasts = "" if ends is None else f", with a certificate until {ends:%Y-%m-%d}"
-    return ACCESS.ok(check, f"others ask {way}{lasts}")
+    return ACCESS.ok(check, f"others connect {way}{lasts}")
 
 
 def metrics_port(place: Place | None) -> Findings:
     """A metrics port that others reach."""
     if place is None or is_loopback(place.host):
         return []
-    open_to = f"workers tell figures on {place.host} to whoever reaches it, without a token"
+    open_to = f"workers serve metrics on {place.host} to anyone who reaches it, without a token"
     return [ACCESS.advice("metrics port", open_to, f"ENGRAMLOG_METRICS={place.port}, or a firewall")]
 
 
@@ -185,10 +185,12 @@ def running_service(told: str | None, by_settings: str) -> Findings:
     if told is None:
         return []
     if told != by_settings:
-        other = f"the service that runs is asked by {told}, and these settings say {by_settings}: what is told here is not of it"
+        other = (
+            f"the running service listens by {told}, and these settings say {by_settings}: this report is not about it"
+        )
         cure = "run this with the settings that the service was started with, or start it again with these"
         return [ACCESS.advice(check, other, cure)]
-    return [ACCESS.ok(check, f"it is asked by {told}, as these settings say")]
+    return [ACCESS.ok(check, f"it listens by {told}, as these settings say")]
 
 
 def _running_service(settings: Settings) -> Findings:
@@ -215,7 +217,7 @@ def keys(book: AccessBook, now: int, soon: timedelta) -> Findings:
     """Live keys that end soon, and those that have no end. `now`: microseconds since 1970."""
     live = [one for one in book.keys.values() if one.state(now) == "live"]
     if not live:
-        return [ACCESS.ok("keys", "there is no key that lives: the folder's token alone opens the store")]
+        return [ACCESS.ok("keys", "no active keys: only the folder's token opens the store")]
     findings, last = Findings(), now + soon.total_seconds() * 1_000_000
     if ending := sorted(
         (one.expires_at, one.key_id) for one in live if one.expires_at is not None and one.expires_at < last
@@ -227,7 +229,7 @@ def keys(book: AccessBook, now: int, soon: timedelta) -> Findings:
     if endless := [one for one in live if one.expires_at is None]:
         text = f"{_keys(endless)} {'has' if len(endless) == 1 else 'have'} no end"
         findings.append(ACCESS.advice("keys without an end", text, f"{ROTATE}; `--days 90` gives it an end"))
-    fine = f"{many(len(live), 'key')} that live{'s' if len(live) == 1 else ''}, each with an end"
+    fine = f"{many(len(live), 'key')} active, each with an end"
     return findings or [ACCESS.ok("keys", fine)]
 
 
@@ -244,11 +246,11 @@ def grants(book: AccessBook, now: int) -> Findings:
     check = "admin keys"
     if endless := [name for name in admins if any(key.expires_at is None for key in book.live(name, now))]:
         cure = "give it an end, or grant without `admin`: on this machine keys are made without one"
-        admin = ACCESS.advice(check, f"who makes keys and grants by a key that has no end: {named(endless)}", cure)
+        admin = ACCESS.advice(check, f"may make keys and grants with a key without an end: {named(endless)}", cure)
     elif admins:
-        admin = ACCESS.ok(check, f"who makes keys and grants by a key: {named(admins)}")
+        admin = ACCESS.ok(check, f"may make keys and grants with a key: {named(admins)}")
     else:
-        admin = ACCESS.ok(check, "nobody makes keys by a key; on this machine they are made without one")
+        admin = ACCESS.ok(check, "no key may make keys; on this machine they are made without one")
     check = "grants over all"
     over_all = {name: [one for one in book.grants[name] if ALL in one.owners] for name in reached}
     wide = [
@@ -256,9 +258,9 @@ def grants(book: AccessBook, now: int) -> Findings:
     ]
     if wide:
         cure = "name owners in place of `*`, or leave `reveal` out: `engramlog grant`"
-        return [admin, ACCESS.advice(check, f"who is told the secrets of every owner: {named(wide)}", cure)]
+        return [admin, ACCESS.advice(check, f"may read the secrets of every owner: {named(wide)}", cure)]
     all_ = [name for name, them in over_all.items() if them]
-    reach_ = f"{named(all_)} reach every owner, nobody's secrets" if all_ else "nobody reaches every owner by a key"
+    reach_ = f"{named(all_)} reach every owner, without secrets" if all_ else "no key reaches every owner"
     return [admin, ACCESS.ok(check, reach_)]
 
 
@@ -296,10 +298,10 @@ def audit(newest: int | None, stuck: list[str]) -> CheckFinding:
     own whose fold stopped."""
     check = "audit log"
     if stuck:
-        still = f"{named(stuck)} stand still: what was recorded is not folded"
-        return ACCESS.wrong(check, still, "`engramlog dead` tells why")
+        still = f"{named(stuck)} stopped folding: reads are recorded and not folded"
+        return ACCESS.wrong(check, still, "`engramlog dead` shows why")
     if newest is None:
-        return ACCESS.ok(check, "no look by a key is recorded in what is folded")
+        return ACCESS.ok(check, "no read with a key is recorded and folded yet")
     return ACCESS.ok(check, f"it goes on; the newest was recorded {utc_text(from_micros(newest))}")
 
 
@@ -347,24 +349,24 @@ def contents(
         problem, _, cure = OPEN_STORE.partition(": ")
         return [SEALING.advice(check, problem, cure)]
     if not sealed and open_chosen:
-        text = "contents lie open, as ENGRAMLOG_SEALED_BY=none has it: who has a copy can read it"
+        text = "not encrypted, as ENGRAMLOG_SEALED_BY=none says: anyone with a copy of the store can read it"
         return [SEALING.ok(check, text)]
     if not sealed:
-        problem = "contents lie open: who has a copy of the Redis or its disk can read them"
+        problem = "not encrypted: anyone with a copy of the Redis or its disk can read the contents"
         return [SEALING.advice(check, problem, "`engramlog seal`; docs/sealing.md")]
-    fine = SEALING.ok(check, "contents are sealed: a copy of the Redis alone holds nobody's words")
+    fine = SEALING.ok(check, "encrypted: a copy of the Redis alone cannot be read")
     if standing is None or not standing.reachable:
         why = trouble or (standing.reason if standing else "") or "it does not answer"
         cure = "docs/sealing.md says what to do in each case"
-        return [fine, SEALING.wrong("master key", f"it cannot be had: {why}", cure)]
+        return [fine, SEALING.wrong("master key", f"it is not available: {why}", cure)]
     opened, check = SEALING.ok("master key", f"it opens the store: {standing.key}"), "copy of the key"
     if file is None:
         copy = SEALING.ok(check, "a key service has the key; its own backups are its operator's")
     elif inside:
-        where = f"the key lies in the data folder ({file.name}); whether there is a copy elsewhere cannot be seen"
+        where = f"the key is in the data folder ({file.name}); whether there is a copy elsewhere cannot be seen"
         copy = SEALING.advice(check, where, f"{COPY}; ENGRAMLOG_SEALED_BY can name a file elsewhere")
     else:
-        copy = SEALING.ok(check, f"the key lies apart from the data folder, in {file}; keep a copy of it too")
+        copy = SEALING.ok(check, f"the key is outside of the data folder, in {file}; keep a copy of it too")
     return [fine, opened, copy]
 
 
@@ -391,10 +393,10 @@ def old_keys(names: Sequence[str], wraps_now: str, needed: Sequence[str]) -> Che
         return SEALING.ok(check, "the file holds the one key that wraps")
     old = [one for one in names if one != wraps_now]
     if idle := [one for one in old if one not in needed]:
-        lies = "it lies" if len(idle) == 1 else "they lie"
-        text = f"nothing here needs {named(idle)} any more, and {lies} in the file still"
+        lies = "it is" if len(idle) == 1 else "they are"
+        text = f"nothing here needs {named(idle)} any more, and {lies} still in the file"
         return SEALING.advice(check, text, f"`engramlog master-key --drop {idle[0]}`, once no backup needs it")
-    text = f"by an older key is still wrapped what is here: {named(old)}"
+    text = f"data is still wrapped by an older key: {named(old)}"
     return SEALING.advice(check, text, "`engramlog master-key --rewrap`")
 
 
@@ -448,11 +450,11 @@ def heads(kept: int, sinks: int, trouble: str | None, *, public: bool) -> CheckF
     if trouble is not None:
         return BACKUPS.wrong(check, trouble, "docs/explanation/log.md, `Two hash chains`: a rebuild would only hide it")
     if sinks:
-        return BACKUPS.ok(check, f"heads go to {many(sinks, 'place')} beside the data folder")
+        return BACKUPS.ok(check, f"heads are also kept in {many(sinks, 'place')} outside of the data folder")
     state = f"{many(kept, 'head')} kept on this machine alone" if kept else "no head is kept yet"
     if public:
         text, cure = (
-            f"{state}: who changes the log can change them too",
+            f"{state}: anyone who can change the log can change them too",
             "let ENGRAMLOG_HEAD_SINKS name a place elsewhere",
         )
         return BACKUPS.advice(check, text, cure)
@@ -531,7 +533,7 @@ def _seals_backup(reached: ReachedStore, own: Callable[[], int]) -> Findings:
         except SealsUnusable as error:
             trouble = error.message
         except ValueError:
-            trouble = f"{path} does not tell when it was saved"
+            trouble = f"{path} does not say when it was saved"
     erased_at = max((datetime.fromisoformat(one.at) for one in erasures if one.step != "readmitted"), default=None)
     return [seals_backup(path, trouble, saved_at, erased_at, from_micros(own()))]
 
@@ -554,7 +556,7 @@ def copies(folder: Path | None, made: datetime | None, now: datetime, *, complet
         return BACKUPS.unseen(check, f"no backup was made, and {unseen} cannot be seen from here", BACKUP)
     state = f"the last backup was made {utc_text(made)}, {_age(now - made)} ago"
     if not complete:
-        text = f"{state}, and is incomplete: its seals were not saved, and without them nobody opens it"
+        text = f"{state}, and is incomplete: its seals were not saved, and without them it cannot be opened"
         cure = "name a file for them (ENGRAMLOG_SEALS_BACKUP), and `engramlog backup seals`"
         return BACKUPS.wrong(check, text, cure)
     if now - made > OLD_BACKUP:
@@ -617,7 +619,7 @@ def workers(*, count: int, silent: Sequence[str], lag: int, waited: float | None
         judge, wait = (PROCESSES.wrong, ", and events wait") if lag else (PROCESSES.advice, "")
         findings.append(judge(check, f"no fold worker is at work{wait}", "`engramlog up`, or `engramlog worker`"))
     if silent:
-        text = f"{many(len(silent), 'worker')} ended without a word, or hang: {named(silent)}"
+        text = f"{many(len(silent), 'worker')} ended without signing off, or hang: {named(silent)}"
         cure = "its log says why; they are forgotten after a minute"
         findings.append(PROCESSES.advice("silent workers", text, cure))
     return [*findings, _backlog(lag, waited, by_itself=private and not count)]
@@ -631,7 +633,7 @@ def _backlog(lag: int, waited: float | None, *, by_itself: bool) -> CheckFinding
     text = f"{many(lag, 'event')} {'waits' if lag == 1 else 'wait'} to be folded{since}"
     if (waited or 0.0) < STILL_SECONDS or by_itself:
         return PROCESSES.ok(check, text)
-    cure = "`engramlog status` tells the partition and who holds it; one more worker helps"
+    cure = "`engramlog status` shows the partition and its worker; one more worker helps"
     return PROCESSES.advice(check, text, cure)
 
 
@@ -643,12 +645,10 @@ def owners(quarantined: Sequence[str], locked: int) -> Findings:
         cure = "bring the master key back: docs/sealing.md; nothing is lost, and they are folded by themselves then"
         findings.append(PROCESSES.wrong("locked owners", text, cure))
     if stuck > 0:
-        still = (
-            f"{many(stuck, 'owner')} {'stands' if stuck == 1 else 'stand'} still behind an event that cannot be folded"
-        )
+        still = f"{many(stuck, 'owner')} stopped at an event that cannot be folded"
         text = still + (f": {named(quarantined)}" if not locked else "")
-        findings.append(PROCESSES.wrong("quarantined owners", text, "`engramlog dead` tells why, and what can be done"))
-    return findings or [PROCESSES.ok("owners", "none stands still")]
+        findings.append(PROCESSES.wrong("quarantined owners", text, "`engramlog dead` shows why, and what can be done"))
+    return findings or [PROCESSES.ok("owners", "no owner is stopped")]
 
 
 def jobs(
@@ -667,12 +667,12 @@ def jobs(
     if problem:
         return PROCESSES.wrong(check, f"the queue does not answer: {problem}", "look at ENGRAMLOG_QUEUE_URL")
     if stopped:
-        return PROCESSES.advice(check, f"{named(stopped)} stopped", "`engramlog status --jobs` tells why")
+        return PROCESSES.advice(check, f"{named(stopped)} stopped", "`engramlog status --jobs` shows why")
     if failed:
-        cure = "`engramlog status --jobs` tells which and why"
+        cure = "`engramlog status --jobs` shows which and why"
         return PROCESSES.advice(check, f"{many(failed, 'job')} failed", cure)
     if leader is None and wanted:
-        text = "nobody schedules them: nothing is swept, merged or purged by itself"
+        text = "no process schedules them: nothing is swept, merged or purged"
         return PROCESSES.advice(check, text, "ENGRAMLOG_JOB_WORKERS=1 for `up`")
     return PROCESSES.ok(check, "scheduled" if leader else "scheduled while `engramlog up` runs")
 
@@ -723,11 +723,11 @@ def alarms(active: Sequence[Alarm]) -> Findings:
         (PROCESSES.wrong if one.severity == "stopped" else PROCESSES.advice)(
             f"alarm {one.name}",
             f"{one.subject}: {one.text}" if one.subject else one.text or f"raised {one.count:,} times",
-            KNOWN[one.name].meaning if one.name in KNOWN else "`engramlog alarms` tells more",
+            KNOWN[one.name].meaning if one.name in KNOWN else "`engramlog alarms` shows more",
         )
         for one in active
     ]
-    return findings or [PROCESSES.ok("alarms", "none stands")]
+    return findings or [PROCESSES.ok("alarms", "no active alarms")]
 
 
 def _alarms(reached: ReachedStore) -> Findings:

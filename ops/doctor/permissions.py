@@ -80,7 +80,7 @@ def data_folder(path: Path, folder: FileEntry | None, me: int) -> CheckFinding:
         )
     close = f"`chmod 700 {folder.path}`"
     if folder.mode & WRITE_BY_OTHERS:
-        open_to = f"others can write to {folder.path} ({folder.octal}), so what lies there may be theirs"
+        open_to = f"others can write to {folder.path} ({folder.octal}), so its files may be theirs"
         return PERMISSIONS.wrong(check, open_to, f"look through it, then {close}")
     if folder.mode & OTHERS:
         return PERMISSIONS.wrong(check, f"others can enter {folder.path} ({folder.octal})", close)
@@ -134,7 +134,7 @@ def kept_files(folder: Path, files: Sequence[FileEntry], me: int, *, cut: bool =
     links = [one.path.name for one in files if one.kind == "link"]
     open_ = [one.path.name for one in files if one.kind in ("file", "folder") and one.mode & OTHERS]
     if foreign:
-        cure = "find out who put it there; where a command was run as root, give it back: `chown`"
+        cure = "find out who put it there; if a command was run as root, give it back: `chown`"
         findings.append(PERMISSIONS.wrong(check, f"another user's, in the data folder: {named(foreign)}", cure))
     if links:
         cure = "put the files themselves there: what a link leads to is in no copy of the folder, and has its own permissions"

@@ -32,7 +32,7 @@ SECONDS = 5.0
 """How long a check, or an answer of Redis, is waited for."""
 OPENING_SECONDS = 15.0
 """How long another process that uses the folder is waited for, or a server that loads without getting on."""
-FIRST = "`engramlog up`, or whatever is told first, makes it; nothing was made now"
+FIRST = "`engramlog up` or the first write makes it; nothing was made now"
 
 
 class NothingToCheck(StoreMismatch):

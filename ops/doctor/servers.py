@@ -39,8 +39,8 @@ LOST = {
     "appendonly": "what was answered is gone with Redis's end",
     "appendfsync": "after a crash of the machine what was answered last is gone, and receipts say so (`fsynced: false`)",
     "no-appendfsync-on-rewrite": "while its file is rewritten what was answered is not on disk yet",
-    "aof-load-truncated": "a file that was torn is cut at the next start without a word",
-    POLICY: "a full Redis forgets what it was told",
+    "aof-load-truncated": "a torn file is cut at the next start without a message",
+    POLICY: "a full Redis drops keys",
 }
 """What is lost by each setting that is not one of `KEPT_BY`."""
 GRAVE = frozenset({("appendonly", "no"), ("appendfsync", "no")})
@@ -110,7 +110,7 @@ def durability(settings: Mapping[str, str] | None, limited: bool, policy: str = 
     to users who may not read its settings.
     """
     if settings is None:
-        text = "Redis does not tell its settings (CONFIG GET is not allowed): whether an answered write is on disk is not known"
+        text = "Redis does not show its settings (CONFIG GET is not allowed): whether an answered write is on disk is not known"
         cure = f"let this user read them, or look there yourself: {', '.join(KEPT_BY)}"
         return [REDIS.unseen("durability", text, cure), *_eviction(policy, limited)]
     changed = [name for name, good in KEPT_BY.items() if name != POLICY and settings[name] not in good]
@@ -169,10 +169,12 @@ def replicas(role: str, online: int, wanted: int) -> CheckFinding:
     if online < wanted:
         follow = "follows" if online == 1 else "follow"
         text = f"{many(online, 'replica')} {follow}, and appends wait for {wanted:,}"
-        cure = "bring the others back, or lower ENGRAMLOG_MIN_REPLICAS: until then each append waits a second in vain"
+        cure = (
+            "bring the others back, or lower ENGRAMLOG_MIN_REPLICAS: until then each append waits a second for nothing"
+        )
         return REDIS.wrong(check, text, cure)
     if not wanted and not online:
-        return REDIS.ok(check, "none, and none is asked for")
+        return REDIS.ok(check, "none, and none is required")
     wait = ", as appends wait for" if wanted else "; no append waits for one (ENGRAMLOG_MIN_REPLICAS)"
     return REDIS.ok(check, f"{many(online, 'replica')} online{wait}")
 
@@ -217,7 +219,7 @@ def newest_event(recorded: int | None, redis_now: int) -> CheckFinding:
     """The newest event's recorded time against Redis's clock. None: there is no event, or none with a time."""
     check = "newest event"
     if recorded is None:
-        return CLOCK.ok(check, "no event tells when it was recorded yet")
+        return CLOCK.ok(check, "no event has a recorded time yet")
     when = utc_text(from_micros(recorded))
     if recorded - redis_now > BACK_MICROS:
         text = f"the newest event was recorded {when}, which is in the future: Redis's clock went back"
@@ -256,14 +258,14 @@ def _password(host: str, lets_anybody_in: bool | None, near: bool) -> CheckFindi
     if near:
         text = "Redis answers without one: every program and user of this machine can read and write"
         return REDIS.advice(check, text, cure)
-    return REDIS.wrong(check, f"Redis at {host} answers without one: who reaches it can read and write", cure)
+    return REDIS.wrong(check, f"Redis at {host} answers without one: anyone who reaches it can read and write", cure)
 
 
 def _encrypted(host: str, encrypted: bool, sealed: bool) -> CheckFinding:
     check = "tls"
     if encrypted:
         return REDIS.ok(check, "what passes is encrypted (rediss://)")
-    cure = "TLS in Redis, and rediss:// in ENGRAMLOG_REDIS_URL; or a private network that nobody else is in"
+    cure = "TLS in Redis, and rediss:// in ENGRAMLOG_REDIS_URL; or a private network without other users"
     if sealed:
         text = f"what passes to {host} is not encrypted; contents are sealed, the password is not"
         return REDIS.advice(check, text, cure)
@@ -375,7 +377,7 @@ def slots(nodes: Iterable[KnownNode], moving: int) -> CheckFinding:
         return CLUSTER.wrong(check, text, "bring their node back, or `redis-cli --cluster fix`")
     if moving:
         way_ = "is on its way" if moving == 1 else "are on their way"
-        cure = "let the move end; where nobody moves anything, `redis-cli --cluster fix`"
+        cure = "let the move end; if no move is running, `redis-cli --cluster fix`"
         return CLUSTER.advice(check, f"{many(moving, 'slot')} {way_} to another node", cure)
     return CLUSTER.ok(check, f"all {SLOTS:,} slots have a node")
 
@@ -407,7 +409,7 @@ def covered(by_node: Mapping[str, str | None]) -> CheckFinding:
         text = f"{setting} is yes on {named(strict)}: where one node's slots are lost, all the others stop too"
         return CLUSTER.advice(check, text, f"`CONFIG SET {setting} no` on every node, and in its file")
     if any(value is None for value in by_node.values()):
-        text = f"nodes do not tell {setting} (CONFIG GET is not allowed)"
+        text = f"nodes do not show {setting} (CONFIG GET is not allowed)"
         return CLUSTER.unseen(check, text, "let it be `no` on every node")
     return CLUSTER.ok(check, "where one node's slots are lost, the others go on")
 
@@ -428,7 +430,7 @@ def clocks(apart: Mapping[str, int]) -> CheckFinding:
     if spread <= FAR_MICROS:
         return CLUSTER.ok(check, f"clocks of the nodes are {spread / 1e6:.1f} s apart at most")
     first, last = min(apart, key=lambda one: apart[one]), max(apart, key=lambda one: apart[one])
-    order = "events of one conversation may stand in the wrong order between owners"
+    order = "events of one conversation may be in the wrong order between owners"
     text = f"the clock of {last} is {spread / 1e6:,.0f} s ahead of that of {first}: {order}"
     return CLUSTER.advice(check, text, "NTP on every machine of the cluster")
 

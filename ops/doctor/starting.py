@@ -198,7 +198,7 @@ def look_at_master_key(settings: Settings) -> list[CheckFinding]:
             master.wrap([(b"check", _PROBE)])
 
     if settings.sealed_by == NONE:
-        return [SEALING.ok("master key", "none is asked for: a new store lies open")]
+        return [SEALING.ok("master key", "none is required: a new store is not encrypted")]
     return _unless(SEALING, "master key", "it can be had, or is made at the start", wrap)
 
 
@@ -229,9 +229,9 @@ def look_at_provider(settings: Settings) -> list[CheckFinding]:
     try:
         keys = keys_at(settings.identity_issuer, SECONDS / 2)
     except NotTold as error:
-        cure = "nobody with a token of it is admitted until it tells them; keys of the store open as ever"
+        cure = "its tokens are refused until it serves its keys; keys of the store work as before"
         return [MACHINE.advice("identity provider", str(error), cure)]
-    return [MACHINE.ok("identity provider", f"it tells its keys ({len(keys):,})")]
+    return [MACHINE.ok("identity provider", f"it serves its keys ({len(keys):,})")]
 
 
 def look_at_embedder(settings: Settings, identity: StoreIdentity | None) -> list[CheckFinding]:
@@ -274,7 +274,7 @@ def _reached(check: str, host: object, url: str | None) -> list[CheckFinding]:
         socket.create_connection(place, timeout=SECONDS / 2).close()
     except OSError as error:
         why = error.strerror or type(error).__name__
-        return [MACHINE.advice(check, f"{host} is not reached: {why}", "what is asked of it fails until it is")]
+        return [MACHINE.advice(check, f"{host} is not reached: {why}", "requests to it fail until it is")]
     return []
 
 

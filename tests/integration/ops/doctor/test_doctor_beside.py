@@ -57,7 +57,7 @@ def test_a_key_service_that_is_down_is_wrong(
 
 
 def test_when_a_read_was_recorded_last_is_told(store: Cli) -> None:
-    assert "no look by a key" in found(store)["access", "audit log"]["found"]
+    assert "no read with a key" in found(store)["access", "audit log"]["found"]
     with open_application(load_settings()) as application:
         application.reads.record(AT_THE_FOLDER, "export", "export", "ada")
         newest = application.reads.reads()["reads"][0]["recorded_at"]

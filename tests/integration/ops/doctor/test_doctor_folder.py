@@ -99,7 +99,7 @@ def test_beside_a_running_service_it_looks_at_the_service(
         monkeypatch.setenv("ENGRAMLOG_TRUSTED_PROXIES", "10.0.0.1")
         monkeypatch.setenv("ENGRAMLOG_PUBLIC_NAMES", "memory.example.org")
         other = found(store, code=1)["access", "running service"]
-        assert "asked by loopback, and these settings say proxy" in other["found"]
+        assert "listens by loopback, and these settings say proxy" in other["found"]
     finally:
         up.process.terminate()
         up.process.wait(PATIENCE)
@@ -271,7 +271,7 @@ def test_an_owner_that_stands_still(cli: Cli, folder: Path, monkeypatch: pytest.
     assert "1 event waits to be folded" in found(cli)["processes", "backlog"]["found"]
     cli("stats")
     told = found(cli, code=1)["processes", "quarantined owners"]
-    assert "1 owner stands still" in told["found"]
+    assert "1 owner stopped" in told["found"]
     assert "ada" in told["found"]
     assert "engramlog dead" in told["advice"]
 
