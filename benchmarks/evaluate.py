@@ -1,6 +1,6 @@
 """`make eval DATA=DIR`: quality of search, context, extraction and contradiction on sets of talk, on everyday talk, on own rows.
 
-A set is a folder with `turns.jsonl` and `questions.jsonl`, or with `pairs.jsonl`. The lines are described in docs/benchmarks.md.
+A set is a folder with `turns.jsonl` and `questions.jsonl`, or with `pairs.jsonl`. The lines are described in docs/figures.md.
 """
 
 from __future__ import annotations

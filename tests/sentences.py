@@ -15,7 +15,7 @@ WORDS = re.compile(r"\b(?:told|untold|anew|beside|mend(?:s|ed|ing)?|reckon\w*|wh
 MOST_WORDS = 35
 SHORT = 5
 """A name of a screen or a label may begin as it likes."""
-CODE = re.compile(r"^```.*?^```$|^    \S[^\n]*$|<!--.*?-->", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"^```.*?^```$|^ {4,}\S[^\n]*$|<!--.*?-->", re.MULTILINE | re.DOTALL)
 END = re.compile(r"(?<=[.!?。])[\"')*_]*\s+(?=[A-Z\"'(*`\[])")
 LATIN = re.compile(r"[A-Za-z]")
 
