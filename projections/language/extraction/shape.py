@@ -35,6 +35,14 @@ class TurnText(NamedTuple):
         spoken = one_line(self.speaker or "")
         return None if spoken.casefold() in NOBODY else spoken
 
+    def called(self, *, han: bool) -> str:
+        """The speaker's name, or "User" in the language."""
+        return self.name or ("用户" if han else "User")
+
+    def dated(self, content: str, *, han: bool) -> str:
+        """A content with the day on which it was said, if that is known."""
+        return content + (f"（{self.day}说）" if han else f" (said on {self.day})") if self.day else content
+
     @property
     def year(self) -> int | None:
         """The year in which it was said, or None where no day is known."""

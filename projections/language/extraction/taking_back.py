@@ -245,13 +245,9 @@ def _denial(said: str, clause: Clause, turn: TurnText, read: ReadClause, cued: b
     thing = found.groupdict()
     affirmative = _affirmed_chinese(thing) if han else _affirmed_english(thing)
     affirmed = read(clause._replace(text=affirmative, asserted=True, question=False, before="", after=""), turn)
-    name = turn.name or ("用户" if han else "User")
-    content = (
-        re.sub("[啊呀哦啦呢嘛]+$", "", re.sub("我们?(?=家)|我", name, said, count=1))
-        if han
-        else third_person(said, name)
-    )
-    content += (f"（{turn.day}说）" if han else f" (said on {turn.day})") if turn.day else ""
+    name = turn.called(han=han)
+    chinese = re.sub("[啊呀哦啦呢嘛]+$", "", re.sub("我们?(?=家)|我", name, said, count=1))
+    content = turn.dated(chinese if han else third_person(said, name), han=han)
     triple = None
     if affirmed is not None and affirmed.triple is not None:
         triple = affirmed.triple._replace(negation=not affirmed.triple.negation)
@@ -304,7 +300,7 @@ def _held_to(sentence: Sequence[Clause], text: str, turn: TurnText, *, han: bool
         or (_HELD_TO_CHINESE if han else _HELD_TO_ENGLISH).match(said) is None
     ):
         return None
-    name = turn.name or ("用户" if han else "User")
+    name = turn.called(han=han)
     content = f"{name}{said.replace('我', '')}" if han else third_person(said[said.index("I ") :], name)
     return HeldTo(ExtractedStatement(content, "stable_preference", "user_preference", 1, True, 0.8, (start, end)))
 
@@ -343,9 +339,7 @@ def _corrected(sentence: Sequence[Clause], text: str, turn: TurnText, *, han: bo
             or not (old or sort)
         ):
             continue
-        name = turn.name or ("用户" if han else "User")
-        content = f"{name}更正：{said}" if han else f"{name} corrected: {said}"
-        content += (f"（{turn.day}说）" if han else f" (said on {turn.day})") if turn.day else ""
+        content = turn.dated(f"{turn.called(han=han)}{'更正：' if han else ' corrected: '}{said}", han=han)
         statement = ExtractedStatement(content, "fact", "note", 1, True, 0.75, (start, end), correction=True)
         return Corrected(new, old or None, sort, statement)
     return None

@@ -185,7 +185,6 @@ def answered(
         or any(a < end for a, _ in read)
     ):
         return
-    day = (f"（{turn.day}说）" if han else f" (said on {turn.day})") if turn.day else ""
     asks = question[0].strip(" ，。.！!?？\n") + ("？" if han else "?")
-    content = f"{turn.name or '用户'}答“{asks}”：{said}" if han else f'{turn.name or "User"} answered "{asks}": {said}'
-    yield ExtractedStatement(f"{content}{day}", "fact", "fact", 1, True, 0.6, (start, end))
+    content = f"{turn.called(han=han)}" + (f"答“{asks}”：{said}" if han else f' answered "{asks}": {said}')
+    yield ExtractedStatement(turn.dated(content, han=han), "fact", "fact", 1, True, 0.6, (start, end))

@@ -10,9 +10,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import takewhile
 from typing import cast
 
-from engramlog_server.events.catalogue import MemoryCreated, MemoryNegated
+from engramlog_server.events.catalogue import MemoryNegated
 from engramlog_server.events.vocabulary import Category
 from engramlog_server.projections.checks import Check, counted, unchecked
 from engramlog_server.projections.language.contradiction.change import Alike, no_model
@@ -23,8 +24,7 @@ from engramlog_server.projections.language.extraction.third_person import in_thi
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN, holds_han
 from engramlog_server.projections.language.text import tokens
-from engramlog_server.projections.lifecycle.judge.against import MOST_REASON
-from engramlog_server.projections.lifecycle.judge.judging import TOPIC, JudgeRun, ReadTurn, Verdict
+from engramlog_server.projections.lifecycle.judge.judging import Claim, JudgeRun, ReadTurn, Verdict
 from engramlog_server.projections.lifecycle.judge.known import KnownMemory, core
 from engramlog_server.projections.memory.record import DAY
 from engramlog_server.projections.views.view import OwnerView
@@ -42,7 +42,7 @@ _COUNTED = regex("^[一二两三四五六七八九十几\\d]*[只条个匹头位
 
 
 def judge(
-    heard: Sequence[ReadTurn],
+    turns: Sequence[ReadTurn],
     view: OwnerView,
     now: int,  # noqa: ARG001 - plans have one shape
     check: Check = unchecked,
@@ -50,7 +50,7 @@ def judge(
 ) -> list[Verdict]:
     """A verdict on every statement, in the order in which they were said (an export may tell the newest first). Pure."""
     judging = CorrectingRun(view, check, alike)
-    in_order = sorted(heard, key=lambda one: (one.said_at, one.seq))
+    in_order = sorted(turns, key=lambda one: (one.said_at, one.seq))
     before: dict[tuple[str | None, str | None], deque[ReadTurn]] = defaultdict(lambda: deque(maxlen=JUST_BEFORE))
     for one in counted(in_order, check, len(in_order), every=1):
         for question in one.questions:
@@ -58,7 +58,7 @@ def judge(
         own = before[one.session, one.turn.speaker]
         for said in counted(_in_order(one), check, len(one.statements) + len(one.taken), every=1):
             if isinstance(said, ExtractedStatement):
-                judging.judge(one, said)
+                judging.judge(Claim(one, said))
             elif isinstance(said, Denial):
                 judging.deny(one, said)
             elif isinstance(said, HeldTo):
@@ -69,58 +69,41 @@ def judge(
     return judging.verdicts
 
 
-def _in_order(heard: ReadTurn) -> list[ExtractedStatement | Taken]:
+def _in_order(source: ReadTurn) -> list[ExtractedStatement | Taken]:
     """All that a turn says, in the order of its words."""
-    parts = [*heard.statements, *heard.taken]
+    parts = [*source.statements, *source.taken]
     return sorted(parts, key=lambda part: part.span if isinstance(part, ExtractedStatement) else part.said.span)
 
 
 class CorrectingRun(JudgeRun):
     """A run that also takes back and corrects."""
 
-    def __init__(self, view: OwnerView, check: Check = unchecked, alike: Alike = no_model) -> None:
-        super().__init__(view, check, alike)
-        self._turns: dict[str, str] = {}
-        """What puts a turn's words right -> that turn."""
-
-    def deny(self, heard: ReadTurn, denial: Denial) -> None:
-        """A denial: what it denies for certain is negated, by itself where the speaker says that he was wrong."""
-        said, speaker = denial.said, heard.turn.speaker
-        if not said.asserted:
+    def deny(self, source: ReadTurn, denial: Denial) -> None:
+        """A denial: what it denies for certain is negated, by itself if the speaker says that it was wrong."""
+        claim, turn = Claim(source, denial.said), source.turn
+        if not denial.said.asserted:
             return
-        known = [
-            one for one in self._of_denied(denial, speaker) if not one.negated and not one.told_by(heard.turn.turn_id)
-        ]
-        gone = [one for one in known if not self._is_later(one, heard)][:MOST_RETRACTED]
+        denied = self._of_denied(denial, turn.speaker)
+        known = [one for one in denied if not one.negated and not one.told_by(turn.turn_id)]
+        gone = [one for one in known if not self._is_later(one, claim)][:MOST_RETRACTED]
         if gone and denial.taken_back:
-            self._retract(heard, said, gone)
+            self._retract(claim, gone)
         elif gone:
-            self._negate(heard, said, self._id(heard, said), gone, "the speaker says the reverse")
+            self._negate(claim, gone, "the speaker says the reverse")
         elif known:
-            self._record("SKIP", heard, said, known[0].id, "it was said later")
+            self._record("SKIP", claim, known[0].id, "it was said later")
         elif denial.lasting:
-            self.judge(heard, said)
-        elif denial.taken_back:
-            self._doubtful(heard, said)
+            self.judge(claim)
+        elif denial.taken_back and not self._flag_contradicted(claim, self._shelf.near(claim.content, turn.speaker)):
+            self._record("SKIP", claim, None, "nothing is known that it takes back")
 
-    def _retract(self, heard: ReadTurn, said: ExtractedStatement, gone: Iterable[KnownMemory]) -> None:
+    def _retract(self, claim: Claim, gone: Iterable[KnownMemory]) -> None:
         for old in gone:
-            data = MemoryNegated(memory_id=old.id, reason=TAKES_BACK, turn_id=heard.turn.turn_id)
-            old.turns.append(heard.turn.turn_id)
+            data = MemoryNegated(memory_id=old.id, reason=TAKES_BACK, turn_id=claim.turn.turn_id)
+            old.turns.append(claim.turn.turn_id)
             self._shelf.negate(old)
-            decision = self._decision("negate", (old.id,), heard, TAKES_BACK, data)
-            self._record("NEGATE", heard, said, None, TAKES_BACK, [decision], old.id)
-
-    def _doubtful(self, heard: ReadTurn, said: ExtractedStatement) -> None:
-        """What is taken back, but not for certain what is meant: flagged with what it may contradict."""
-        for alike, known in self._shelf.near(said.content, heard.turn.speaker):
-            if alike >= TOPIC and not known.told_by(heard.turn.turn_id) and not known.negated:
-                relation = compare(core(said.content), core(known.content))
-                if relation.kind == "contradicts":
-                    reason = "; ".join(relation.reasons)[:MOST_REASON]
-                    self._flag(heard, said, self._id(heard, said), known, reason)
-                    return
-        self._record("SKIP", heard, said, None, "nothing is known that it takes back")
+            decision = self._decision("negate", (old.id,), claim, TAKES_BACK, data)
+            self._record("NEGATE", claim, None, TAKES_BACK, [decision], old.id)
 
     def _of_denied(self, denial: Denial, speaker: str | None) -> Iterator[KnownMemory]:
         """The known memories that say for certain what is denied, the most alike first."""
@@ -137,44 +120,38 @@ class CorrectingRun(JudgeRun):
                 if relation.kind == "contradicts" and relation.sure:
                     yield known
 
-    def correct(self, heard: ReadTurn, one: Corrected, before: Sequence[ReadTurn]) -> None:
+    def correct(self, source: ReadTurn, one: Corrected, before: Sequence[ReadTurn]) -> None:
         """One value for another in what was said just before. `before`: this turn and earlier ones of its speaker, newest first."""
-        for turn in before:
-            if not heard.said_at - DAY <= turn.said_at <= heard.said_at:
-                break
+        claim = Claim(source, one.said)
+        for turn in _within_a_day(before, source):
             made = self._shelf.of_turn(turn.turn.turn_id)
             meant = [
                 (known, old) for known in made if not known.negated and (old := _value_in(one, core(known.content)))
             ]
             if len(meant) == 1:
-                known, old = meant[0]
-                corrected = _with_value(one, known, old)
-                return self._negate(heard, corrected, self._id(heard, corrected), [known], CORRECTS)
+                return self._negate(Claim(source, _with_value(one, *meant[0])), [meant[0][0]], CORRECTS)
             if meant:
-                return self._flag(
-                    heard, one.said, self._id(heard, one.said), meant[0][0], "one of several is corrected"
-                )
-            told = [] if turn is heard else _sentences_with(one, turn.turn.text)
-            if len(told) == 1:
-                return self._correct_words(heard, one, turn.turn.turn_id, *told[0])
-            if told:
+                return self._flag(claim, meant[0][0], "one of several is corrected")
+            sentences = [] if turn is source else _sentences_with(one, turn.turn.text)
+            if len(sentences) == 1:
+                return self._correct_words(source, one, turn.turn.turn_id, *sentences[0])
+            if sentences:
                 break
-        guessed = _sentences_with(one, heard.turn.asked, by_assistant=True)
+        guessed = _sentences_with(one, source.turn.asked, by_assistant=True)
         if len(guessed) == 1:
-            return self._correct_words(heard, one, "", *guessed[0])
-        return self._record("SKIP", heard, one.said, None, "nothing is known that it corrects")
+            return self._correct_words(source, one, "", *guessed[0])
+        return self._record("SKIP", claim, None, "nothing is known that it corrects")
 
-    def hold_to(self, heard: ReadTurn, one: HeldTo, before: Sequence[ReadTurn]) -> None:
+    def hold_to(self, source: ReadTurn, one: HeldTo, before: Sequence[ReadTurn]) -> None:
         """What the speaker took back just before, and likes after all: the one thing that it can be."""
-        for turn in before:
-            if not heard.said_at - DAY <= turn.said_at <= heard.said_at:
-                break
-            taken = self._taken_back_in(turn.turn.turn_id, heard.turn.speaker)
+        claim = Claim(source, one.said)
+        for turn in _within_a_day(before, source):
+            taken = self._taken_back_in(turn.turn.turn_id, source.turn.speaker)
             if len(taken) == 1:
-                return self._held(heard, one.said, taken[0], 1.0)
+                return self._held(claim, taken[0], 1.0)
             if taken:
                 break
-        return self._record("SKIP", heard, one.said, None, "nothing is known that was taken back")
+        return self._record("SKIP", claim, None, "nothing is known that was taken back")
 
     def _taken_back_in(self, turn_id: str, speaker: str | None) -> list[KnownMemory]:
         """The memories of which a turn said the reverse."""
@@ -183,29 +160,19 @@ class CorrectingRun(JudgeRun):
         reverse = {(*fact[:3], False) for denial in denials for fact in denial.facts}
         return [known for known in _once(alike) if reverse.intersection(known.facts)]
 
-    def _correct_words(self, heard: ReadTurn, one: Corrected, turn_id: str, sentence: str, old: str) -> None:
+    def _correct_words(self, source: ReadTurn, one: Corrected, turn_id: str, sentence: str, old: str) -> None:
         """What no memory says: the sentence as it was meant becomes one, which corrects the turn."""
-        han = holds_han(sentence)
-        name = heard.turn.name or ("用户" if han else "User")
-        content = (
-            f"{name}更正：{_put(sentence, old, one.new)}"
-            if han
-            else f"{name} corrected: {_put(sentence, old, one.new)}"
-        )
-        day = (f"（{heard.turn.day}说）" if han else f" (said on {heard.turn.day})") if heard.turn.day else ""
+        han, turn = holds_han(sentence), source.turn
+        says = "更正：" if han else " corrected: "
+        content = turn.dated(f"{turn.called(han=han)}{says}{_put(sentence, old, one.new)}", han=han)
         if self._view.get(turn_id) is not None:
-            self._turns[content + day] = turn_id
-        return self.judge(heard, one.said._replace(content=content + day))
+            self._corrects[content] = turn_id
+        return self.judge(Claim(source, one.said._replace(content=content)))
 
-    def _creation(
-        self,
-        heard: ReadTurn,
-        said: ExtractedStatement,
-        memory_id: str,
-        corrects: str | None = None,
-        turns: tuple[str, ...] = (),
-    ) -> MemoryCreated:
-        return super()._creation(heard, said, memory_id, corrects or self._turns.get(said.content), turns)
+
+def _within_a_day(before: Sequence[ReadTurn], source: ReadTurn) -> Iterator[ReadTurn]:
+    """The turns of the last day, the newest first."""
+    return takewhile(lambda turn: source.said_at - DAY <= turn.said_at <= source.said_at, before)
 
 
 def _once(found: Iterable[KnownMemory]) -> list[KnownMemory]:

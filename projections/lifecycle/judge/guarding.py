@@ -19,7 +19,7 @@ from engramlog_server.projections.lifecycle.judge.grounds_turn import (
     says_reverse,
     unasserted,
 )
-from engramlog_server.projections.lifecycle.judge.judging import LASTING, ReadTurn
+from engramlog_server.projections.lifecycle.judge.judging import LASTING, Claim, ReadTurn
 from engramlog_server.projections.lifecycle.judge.known import KnownMemory
 from engramlog_server.projections.lifecycle.judge.proposals import Operation
 from engramlog_server.projections.lifecycle.judge.talk import Shown, Talk
@@ -31,7 +31,7 @@ _PASSING = regex(
 )
 
 
-def stated(one: Operation, heard: ReadTurn) -> ExtractedStatement:
+def stated(one: Operation, source: ReadTurn) -> ExtractedStatement:
     """An operation as what is stated. What passes is no lasting category, whatever the model calls it."""
     content = " ".join((one.content or one.quote).split())
     keywords = tuple(dict.fromkeys(word for word in (one_line(word).casefold() for word in one.keywords) if word))
@@ -42,64 +42,45 @@ def stated(one: Operation, heard: ReadTurn) -> ExtractedStatement:
         polarity=polarity(content),
         asserted=True,
         confidence=round(one.confidence, 3),
-        span=(0, len(heard.turn.text)),
+        span=(0, len(source.turn.text)),
         keywords=keywords,
         triple=_triple(one, content),
     )
 
 
 def grounded(
-    one: Operation, said: ExtractedStatement, shown: Shown, heard: ReadTurn, talk: Talk, known: KnownMemory | None
+    one: Operation, claim: Claim, shown: Shown, talk: Talk, known: KnownMemory | None
 ) -> tuple[Quotation, str | None]:
     """What an operation rests on, and what speaks against it. Of a reply nothing is read: it is no ground of a memory."""
-    if max(detect_sensitivity(said.content), detect_sensitivity(one.reason), one.sensitivity) >= SECRET:
+    if max(detect_sensitivity(claim.content), detect_sensitivity(one.reason), one.sensitivity) >= SECRET:
         return NOTHING, "a secret"
     if not shown.new:
         return NOTHING, None
-    ground = ground_of(heard.turn.text, one.quote, said.content)
+    ground = ground_of(claim.turn.text, one.quote, claim.content)
     if ground is None:
         return NOTHING, f"quote: in {one.turn} these words stand in what is quoted or shared there"
-    return ground, _against(one, said, shown, heard, talk, known, ground)
-
-
-def _against(
-    one: Operation,
-    said: ExtractedStatement,
-    shown: Shown,
-    heard: ReadTurn,
-    talk: Talk,
-    known: KnownMemory | None,
-    ground: Quotation,
-) -> str | None:
-    if one.operation == "DELETE":
-        return None if asks_to_forget(ground) else f"{one.turn} asks for nothing to be forgotten"
-    if one.operation == "BOOST":
-        return None  # what it says again is what is known
+    if one.operation in ("DELETE", "BOOST"):  # what is said again is what is known
+        allowed = one.operation == "BOOST" or asks_to_forget(ground)
+        return ground, None if allowed else f"{one.turn} asks for nothing to be forgotten"
     if one.content is None:
-        return unasserted(ground, said.content if known is None else known.content)
-    return unasserted(ground, said.content) or _made_up(one, said, shown, heard, talk, known, ground)
+        return ground, unasserted(ground, claim.content if known is None else known.content)
+    return ground, unasserted(ground, claim.content) or _made_up(one, claim, shown, talk, known, ground)
 
 
 def _made_up(
-    one: Operation,
-    said: ExtractedStatement,
-    shown: Shown,
-    heard: ReadTurn,
-    talk: Talk,
-    known: KnownMemory | None,
-    ground: Quotation,
+    one: Operation, claim: Claim, shown: Shown, talk: Talk, known: KnownMemory | None, ground: Quotation
 ) -> str | None:
     """What of a content nobody said, or how the turn says the reverse."""
-    before, place = "" if known is None else known.content, talk.shown.index(shown)
-    people = [turn.text for turn in talk.shown if turn.role != "assistant"]
-    if place and answers(shown.text) == polarity(said.content):
+    before, place, turn = "" if known is None else known.content, talk.shown.index(shown), claim.turn
+    people = [other.text for other in talk.shown if other.role != "assistant"]
+    if place and answers(shown.text) == polarity(claim.content):
         people.append(talk.shown[place - 1].text)
-    number = unsaid_number(said.content, " ".join([*people, before]), heard.turn.day)
+    number = unsaid_number(claim.content, " ".join([*people, before]), turn.day)
     if number is not None:
         return f"nobody said {number}"
-    told, named = without_dates(said.content, heard.turn.day), [turn.text for turn in talk.shown]
-    wrong = unsaid(told, shown.text, people, heard.turn.name, known=before, named=named)
-    if wrong is None and one.operation != "NEGATE" and says_reverse(ground, said.content):
+    plain, named = without_dates(claim.content, turn.day), [other.text for other in talk.shown]
+    wrong = unsaid(plain, shown.text, people, turn.name, known=before, named=named)
+    if wrong is None and one.operation != "NEGATE" and says_reverse(ground, claim.content):
         return f"{one.turn} says the reverse"
     return wrong
 

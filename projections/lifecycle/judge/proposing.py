@@ -18,7 +18,6 @@ from engramlog_server.events.trust import INFERRED, lowest
 from engramlog_server.events.vocabulary import Actor, Trust
 from engramlog_server.projections.language.contradiction.relation import compare
 from engramlog_server.projections.language.extraction.rules import questions, read_turn
-from engramlog_server.projections.language.extraction.shape import ExtractedStatement
 from engramlog_server.projections.language.prompt_text import one_line
 from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
 from engramlog_server.projections.language.similar import similarity
@@ -29,7 +28,7 @@ from engramlog_server.projections.lifecycle.judge.correcting import judge
 from engramlog_server.projections.lifecycle.judge.grounds import said_of, shares_words
 from engramlog_server.projections.lifecycle.judge.grounds_turn import NOTHING, says_reverse, takes_back, unasserted
 from engramlog_server.projections.lifecycle.judge.guarding import grounded, stated
-from engramlog_server.projections.lifecycle.judge.judging import JOB, TOPIC, JudgeRun, ReadTurn, Verdict
+from engramlog_server.projections.lifecycle.judge.judging import JOB, Claim, JudgeRun, ReadTurn, Verdict
 from engramlog_server.projections.lifecycle.judge.known import KnownMemory, same_words
 from engramlog_server.projections.lifecycle.judge.proposals import NAMES_A_MEMORY, Answer, Operation, fault
 from engramlog_server.projections.lifecycle.judge.talk import Shown, Talk
@@ -48,14 +47,14 @@ FIRM = frozenset({"core", "system"})
 """Tiers that no model deletes."""
 
 
-def judge_proposed(talk: Talk, answer: Answer, heard: Sequence[ReadTurn], view: OwnerView, by: str) -> list[Verdict]:
+def judge_proposed(talk: Talk, answer: Answer, turns: Sequence[ReadTurn], view: OwnerView, by: str) -> list[Verdict]:
     """A verdict on every operation, in their order, then on questions that were asked again and again. Pure.
 
-    `heard`: all turns of the owner, of which those that the talk is about are judged. `by`: the model's name.
+    `turns`: all turns of the owner, of which those that the talk is about are judged. `by`: the model's name.
     """
     judging = Proposing(view, talk, by)
     about = {one.turn.turn_id for one in talk.unread}
-    asking = [one for one in heard if one.turn.turn_id in about or one.seq < talk.unread[0].seq][-LOOKED_BACK:]
+    asking = [one for one in turns if one.turn.turn_id in about or one.seq < talk.unread[0].seq][-LOOKED_BACK:]
     for one in asking:
         for question in questions(one.turn):
             judging.ask(one._replace(unread=one.turn.turn_id in about), question)
@@ -114,40 +113,40 @@ class Proposing(JudgeRun):
         """One operation; a verdict SKIP tells why nothing follows from it."""
         shown = self._talk.turn(one.turn)
         wrong = fault(one, self._talk)
-        heard = self._heard(shown, one)
-        if heard is None or shown is None:
+        source = self._source(shown, one)
+        if source is None or shown is None:
             return
-        said, self._sensitivity = stated(one, heard), one.sensitivity
+        claim, self._sensitivity = Claim(source, stated(one, source)), one.sensitivity
         known = self._known(one)
         if wrong is None and one.operation != "SKIP":
-            self._ground, wrong = grounded(one, said, shown, heard, self._talk, known)
-        if wrong is None and one.operation in _SAYING and self._refuses(heard, said):
+            self._ground, wrong = grounded(one, claim, shown, self._talk, known)
+        if wrong is None and one.operation in _SAYING and self._refuses(claim):
             return
         if one.operation == "SKIP" or wrong is not None:
-            self._record("SKIP", heard, said, None, wrong or self._reason(one) or "no memory")
+            self._record("SKIP", claim, None, wrong or self._reason(one) or "no memory")
             return
         if one.operation == "ADD":
-            self._propose_new(heard, said)
+            self._propose_new(claim)
         elif known is None:
-            self._record("SKIP", heard, said, None, "the memory is there no more")
+            self._record("SKIP", claim, None, "the memory is there no more")
         elif one.operation == "UPDATE":
-            self._propose_update(one, heard, said, known)
+            self._propose_update(one, claim, known)
         elif one.operation == "NEGATE":
-            self._propose_negation(one, heard, said, known)
+            self._propose_negation(one, claim, known)
         elif one.operation == "DELETE":
-            self._delete(one, heard, said, known)
+            self._delete(one, claim, known)
         elif shown.new:
-            self._boost(heard, said, known, one.turn)
+            self._boost(claim, known, one.turn)
         else:
-            self._use(shown, heard, said, known)
+            self._use(shown, claim, known)
 
-    def _heard(self, shown: Shown | None, one: Operation) -> ReadTurn | None:
-        """The turn that an operation is about; of a reply the one that it answers; the last one where it names none."""
-        heard = None if shown is None else self._talk.heard(shown.turn_id)
-        if heard is None and shown is not None and one.operation == "BOOST":
+    def _source(self, shown: Shown | None, one: Operation) -> ReadTurn | None:
+        """The turn that an operation is about; of a reply the one that it answers; the last one if it names none."""
+        source = None if shown is None else self._talk.read_turn(shown.turn_id)
+        if source is None and shown is not None and one.operation == "BOOST":
             asked = [turn for turn in self._talk.shown[: self._talk.shown.index(shown)] if turn.new]
-            heard = self._talk.heard(asked[-1].turn_id) if asked else None
-        return heard
+            source = self._talk.read_turn(asked[-1].turn_id) if asked else None
+        return source
 
     def _known(self, one: Operation) -> KnownMemory | None:
         """The memory that is meant, as it is known by now."""
@@ -158,143 +157,128 @@ class Proposing(JudgeRun):
         told = one_line(one.reason)[:200]
         return f"{self._by}: {told}" if told else ""
 
-    def _propose_new(self, heard: ReadTurn, said: ExtractedStatement) -> None:
+    def _propose_new(self, claim: Claim) -> None:
         """A new memory, unless it is known: then it is said again, and what may contradict it is flagged."""
-        memory_id = self._id(heard, said)
-        told = self._shelf.contents_of(heard.turn.turn_id)
-        if self._view.get(memory_id) is not None or any(same_words(said.content, content) for content in told):
-            self._record("SKIP", heard, said, memory_id, "known from this turn")
+        memory_id, known_of_turn = self._id(claim), self._shelf.contents_of(claim.turn.turn_id)
+        if self._view.get(memory_id) is not None or any(same_words(claim.content, one) for one in known_of_turn):
+            self._record("SKIP", claim, memory_id, "known from this turn")
             return
-        if self._said_before_taken_back(heard, said):
+        if self._said_before_taken_back(claim):
             return
-        near = self._shelf.near(said.content, heard.turn.speaker)
+        near = self._shelf.near(claim.content, claim.turn.speaker)
         for alike, known in near:
-            if alike >= self._least and not known.negates(said) and same_words(said.content, known.content):
-                self._again(heard, said, known, alike)
+            if alike >= self._least and not known.negates(claim.statement) and same_words(claim.content, known.content):
+                self._again(claim, known, alike)
                 return
-        for alike, known in near:
-            if alike >= TOPIC and not known.told_by(heard.turn.turn_id) and not known.negated:
-                relation = compare(said.content, known.content)
-                if relation.kind == "contradicts":
-                    self._flag(heard, said, memory_id, known, "; ".join(relation.reasons)[:MOST_REASON])
-                    return
-        self._add(heard, said, memory_id, f"new, by {self._by}")
+        if not self._flag_contradicted(claim, near):
+            self._add(claim, f"new, by {self._by}")
 
-    def _propose_update(self, one: Operation, heard: ReadTurn, said: ExtractedStatement, known: KnownMemory) -> None:
+    def _propose_update(self, one: Operation, claim: Claim, known: KnownMemory) -> None:
         """A fuller version, where it says all of the old one and more; else it stands beside the memory."""
-        relation = compare(said.content, known.content).kind
-        if relation == "refines" and not known.negates(said):
-            self._update(heard, said, known, similarity(said.content, known.content))
-        elif relation == "same" and not known.negates(said):
-            self._boost(heard, said, known, one.turn)
+        relation = compare(claim.content, known.content).kind
+        if relation == "refines" and not known.negates(claim.statement):
+            self._update(claim, known, similarity(claim.content, known.content))
+        elif relation == "same" and not known.negates(claim.statement):
+            self._boost(claim, known, one.turn)
         else:
-            self._propose_new(heard, said)
+            self._propose_new(claim)
 
-    def _propose_negation(self, one: Operation, heard: ReadTurn, said: ExtractedStatement, known: KnownMemory) -> None:
-        if known.negated or known.told_by(heard.turn.turn_id):
-            self._record(
-                "SKIP", heard, said, known.id, "taken back already" if known.negated else "known from this turn"
-            )
+    def _propose_negation(self, one: Operation, claim: Claim, known: KnownMemory) -> None:
+        if known.negated or known.told_by(claim.turn.turn_id):
+            self._record("SKIP", claim, known.id, "taken back already" if known.negated else "known from this turn")
             return
-        if one.content and compare(said.content, known.content).kind == "same":
-            self._boost(heard, said, known, one.turn)
+        if one.content and compare(claim.content, known.content).kind == "same":
+            self._boost(claim, known, one.turn)
             return
         reason = self._reason(one) or "taken back"
         taken = takes_back(self._ground, known.content) or (
-            one.content is not None and compare(said.content, known.content).sure
+            one.content is not None and compare(claim.content, known.content).sure
         )
         if taken and self._undone[one.turn, "NEGATE"] >= MOST_NEGATED:
-            self._record("SKIP", heard, said, known.id, "too much would be taken back at once")
+            self._record("SKIP", claim, known.id, "too much would be taken back at once")
         elif one.content and taken:
             self._undone[one.turn, "NEGATE"] += 1
-            self._negate(heard, said, self._id(heard, said), [known], reason)
-        elif one.content and shares_words(known.content, said.content, heard.turn.name):
-            self._flag(heard, said, self._id(heard, said), known, f"{one.turn} takes nothing back for certain")
+            self._negate(claim, [known], reason)
+        elif one.content and shares_words(known.content, claim.content, claim.turn.name):
+            self._flag(claim, known, f"{one.turn} takes nothing back for certain")
         elif one.content:
-            self._propose_new(heard, said)
+            self._propose_new(claim)
         elif not taken:
-            self._record("SKIP", heard, said, known.id, f"{one.turn} takes nothing back of it")
-        elif self._is_later(known, heard):
-            self._record("SKIP", heard, said, known.id, "it was said later")
+            self._record("SKIP", claim, known.id, f"{one.turn} takes nothing back of it")
+        elif self._is_later(known, claim):
+            self._record("SKIP", claim, known.id, "it was said later")
         else:
             self._undone[one.turn, "NEGATE"] += 1
-            data = MemoryNegated(memory_id=known.id, reason=reason[:MOST_REASON], turn_id=heard.turn.turn_id)
+            data = MemoryNegated(memory_id=known.id, reason=reason[:MOST_REASON], turn_id=claim.turn.turn_id)
             self._shelf.negate(known)
-            decisions = [self._decision("negate", (known.id,), heard, reason, data)]
-            self._record("NEGATE", heard, said, None, reason, decisions, known.id)
+            decisions = [self._decision("negate", (known.id,), claim, reason, data)]
+            self._record("NEGATE", claim, None, reason, decisions, known.id)
 
-    def _boost(self, heard: ReadTurn, said: ExtractedStatement, known: KnownMemory, key: str) -> None:
+    def _boost(self, claim: Claim, known: KnownMemory, key: str) -> None:
         """Said again: most of its words are, and nothing of it is taken back."""
         ground = self._ground
-        if said_of(known.content, ground.around, heard.turn.name) < SAID_AGAIN:
-            self._record("SKIP", heard, said, known.id, f"{key} does not say it again")
+        if said_of(known.content, ground.around, claim.turn.name) < SAID_AGAIN:
+            self._record("SKIP", claim, known.id, f"{key} does not say it again")
         elif unasserted(ground, known.content, any_question=True) is not None or says_reverse(ground, known.content):
-            self._record("SKIP", heard, said, known.id, f"{key} does not assert it")
+            self._record("SKIP", claim, known.id, f"{key} does not assert it")
         else:
-            self._again(heard, said, known, min(1.0, similarity(ground.sentence, known.content)))
+            self._again(claim, known, min(1.0, similarity(ground.sentence, known.content)))
 
-    def _delete(self, one: Operation, heard: ReadTurn, said: ExtractedStatement, known: KnownMemory) -> None:
+    def _delete(self, one: Operation, claim: Claim, known: KnownMemory) -> None:
         memory, reason = self._view.get(known.id), self._reason(one) or "asked to forget it"
         if memory is None or memory.verified or memory.tier in FIRM or memory.sensitivity >= SENSITIVE:
-            self._record("SKIP", heard, said, known.id, "only its owner deletes it")
-        elif not shares_words(known.content, self._ground.sentence, heard.turn.name):
-            self._record("SKIP", heard, said, known.id, "the turn is about something else")
-        elif self._is_later(known, heard):
-            self._record("SKIP", heard, said, known.id, "it was said later")
+            self._record("SKIP", claim, known.id, "only its owner deletes it")
+        elif not shares_words(known.content, self._ground.sentence, claim.turn.name):
+            self._record("SKIP", claim, known.id, "the turn is about something else")
+        elif self._is_later(known, claim):
+            self._record("SKIP", claim, known.id, "it was said later")
         elif self._undone[one.turn, "DELETE"] >= MOST_DELETED:
-            self._record("SKIP", heard, said, known.id, "too much would be taken back at once")
+            self._record("SKIP", claim, known.id, "too much would be taken back at once")
         else:
             self._undone[one.turn, "DELETE"] += 1
             data = MemoryDeleted(memory_id=known.id, reason=reason[:MOST_REASON])
-            decision = self._decision("delete", (known.id,), heard, reason, data)
+            decision = self._decision("delete", (known.id,), claim, reason, data)
             self._shelf.drop(known)
-            self._record("DELETE", heard, said, known.id, reason, [decision])
+            self._record("DELETE", claim, known.id, reason, [decision])
 
-    def _created(
-        self,
-        heard: ReadTurn,
-        said: ExtractedStatement,
-        memory_id: str,
-        corrects: str | None = None,
-        turns: tuple[str, ...] = (),
-    ) -> list[Decision]:
+    def _created(self, claim: Claim, corrects: str | None = None, turns: tuple[str, ...] = ()) -> list[Decision]:
         """As rules do; the model may hold a memory for more sensitive than rules see, never for less."""
-        decisions = super()._created(heard, said, memory_id, corrects, turns)
+        decisions = super()._created(claim, corrects, turns)
         made = decisions[0].data
-        if isinstance(made, MemoryCreated) and self._sensitivity > detect_sensitivity(said.content):
+        if isinstance(made, MemoryCreated) and self._sensitivity > detect_sensitivity(claim.content):
             decisions[0] = decisions[0]._replace(data=structs.replace(made, sensitivity=self._sensitivity))
         return decisions
 
-    def _reach(self, heard: ReadTurn) -> Trust:
+    def _may_change(self, claim: Claim, known: KnownMemory, *, trust: Trust | None = None) -> bool:
         """What a model makes of a turn is never the user's own word."""
-        return lowest(INFERRED, heard.trust)
+        return super()._may_change(claim, known, trust=lowest(INFERRED, trust or claim.source.trust))
 
     def _decision(
-        self, action: str, ids: tuple[str, ...], heard: ReadTurn, reason: str, data: EventData, actor: Actor = "judge"
+        self, action: str, ids: tuple[str, ...], claim: Claim, reason: str, data: EventData, actor: Actor = "judge"
     ) -> Decision:
         """As rules do, and which model proposed it."""
-        return super()._decision(action, ids, heard, reason, data, actor)._replace(model=self._by)
+        return super()._decision(action, ids, claim, reason, data, actor)._replace(model=self._by)
 
-    def _use(self, shown: Shown, heard: ReadTurn, said: ExtractedStatement, known: KnownMemory) -> None:
+    def _use(self, shown: Shown, claim: Claim, known: KnownMemory) -> None:
         """A reply was shaped by a memory that was put before it."""
         if known.id not in shown.injected:
-            self._record("SKIP", heard, said, known.id, "it was not put into the prompt of that reply")
+            self._record("SKIP", claim, known.id, "it was not put into the prompt of that reply")
             return
-        if not shares_words(known.content, said.content, heard.turn.name, besides=heard.turn.text):
-            self._record("SKIP", heard, said, known.id, "the reply says nothing of it that was not asked")
+        if not shares_words(known.content, claim.content, claim.turn.name, besides=claim.turn.text):
+            self._record("SKIP", claim, known.id, "the reply says nothing of it that was not asked")
             return
         data = MemoryReinforced(memory_id=known.id, outcome="used")
         decision = Decision(
             JOB,
             "use",
             (known.id, shown.turn_id),
-            heard.said_at,
-            heard.seq,
+            claim.source.said_at,
+            claim.source.seq,
             "it shaped a reply",
             data,
-            heard.said_at,
+            claim.source.said_at,
             "judge",
             once=use_of(known.id, shown.turn_id),
             model=self._by,
         )
-        self._record("BOOST", heard, said, known.id, "it shaped a reply", [decision])
+        self._record("BOOST", claim, known.id, "it shaped a reply", [decision])

@@ -66,7 +66,7 @@ class Talk(NamedTuple):
         """The message of that key."""
         return next((one for one in self.shown if one.key == key), None)
 
-    def heard(self, turn_id: str) -> ReadTurn | None:
+    def read_turn(self, turn_id: str) -> ReadTurn | None:
         """The turn to be read of that id."""
         return next((one for one in self.unread if one.turn.turn_id == turn_id), None)
 
@@ -88,11 +88,11 @@ class Talk(NamedTuple):
         return [key for key, known in self.known.items() if known.id in message.injected]
 
 
-def next_unread(heard: Iterable[ReadTurn], most: int = MOST_TURNS) -> tuple[ReadTurn, ...]:
+def next_unread(turns: Iterable[ReadTurn], most: int = MOST_TURNS) -> tuple[ReadTurn, ...]:
     """The first unread turns that are read at once: of one session, at most `most`, not too long together."""
     found: list[ReadTurn] = []
     length = 0
-    for one in heard:
+    for one in turns:
         if not one.unread:
             continue
         length += min(len(one.turn.text), MOST_OF_A_TEXT)
@@ -170,12 +170,12 @@ def _around(
     ]
 
 
-def _as_message(heard: ReadTurn, places: Mapping[str, int]) -> working_memory.Turn:
+def _as_message(source: ReadTurn, places: Mapping[str, int]) -> working_memory.Turn:
     """A turn to be read as the message that it was, at the place at which it was recorded."""
-    turn = heard.turn
-    seq = places.get(turn.turn_id, heard.seq)
+    turn = source.turn
+    seq = places.get(turn.turn_id, source.seq)
     return working_memory.Turn(
-        seq, "", turn.turn_id, turn.role, turn.speaker, turn.text, None, heard.session, heard.said_at
+        seq, "", turn.turn_id, turn.role, turn.speaker, turn.text, None, source.session, source.said_at
     )
 
 
