@@ -25,7 +25,7 @@ from engramlog_server.events.standing import Speaker, reach
 from engramlog_server.events.trust import ASSERTED, PROPOSED
 from engramlog_server.events.validation import make_event, ready
 from engramlog_server.projections.decide.remembering import NOTHING, Consequence, of_beside, says
-from engramlog_server.projections.lifecycle.judge.telling import Door, Told
+from engramlog_server.projections.lifecycle.judge.telling import NewMemory, WriteJudge
 from engramlog_server.projections.memory.kind import is_told_by_itself
 from engramlog_server.projections.memory.rejection import refusing
 
@@ -102,7 +102,7 @@ class Judging:
         """What follows from each statement that is not in the log yet, by the id of its event."""
         if snapshot.quarantine is not None:
             return {}
-        door, found = Door(snapshot.view, alike=self._carrier.alike), dict[str, Consequence]()
+        door, found = WriteJudge(snapshot.view, alike=self._carrier.alike), dict[str, Consequence]()
         for one in events:
             if one.event_id in there:
                 continue
@@ -122,9 +122,9 @@ class Judging:
                     door.put(told, data.memory_id, judged)
         return found
 
-    def _told(self, event: AnyEvent, data: MemoryCreated, value: bytes) -> Told:
+    def _told(self, event: AnyEvent, data: MemoryCreated, value: bytes) -> NewMemory:
         own = not self._mentions or _MADE_UP.fullmatch(data.memory_id) is None
-        return Told.of_creation(
+        return NewMemory.of_creation(
             data,
             micros(event.occurred_at),
             event.actor if self._mentions else "system",

@@ -175,12 +175,12 @@ class Rememberer:
         if snapshot.quarantine is not None or not len(snapshot.view):
             return NOTHING
         # It reads two languages: whoever tells nothing, or tells of somebody new, does not pay for that.
-        from engramlog_server.projections.lifecycle.judge.telling import Door, Told  # noqa: PLC0415
+        from engramlog_server.projections.lifecycle.judge.telling import NewMemory, WriteJudge  # noqa: PLC0415
 
         known = {"kind": KIND, "category": CATEGORY, **command.fields}
         apart = {name: known.pop(name) for name in ("kind", "category", "source")}
         reaches = reach(actor, self._writer.by)
-        told = Told(
+        told = NewMemory(
             command.content,
             when,
             actor,
@@ -190,7 +190,7 @@ class Rememberer:
             beside=known,
             **apart,
         )
-        return Door(snapshot.view, current_check(), self._writer.alike).judge(told)
+        return WriteJudge(snapshot.view, current_check(), self._writer.alike).judge(told)
 
     def _says(self, owner: str, memory_id: str, content: str) -> bool:
         """Whether a memory says this, or did."""

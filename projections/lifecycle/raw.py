@@ -11,7 +11,7 @@ from engramlog_server.projections.checks import Check, unchecked
 from engramlog_server.projections.decide.remembering import of_beside
 from engramlog_server.projections.language.contradiction.change import Alike, no_model
 from engramlog_server.projections.lifecycle.decision import Decision
-from engramlog_server.projections.lifecycle.judge.telling import Door, Told
+from engramlog_server.projections.lifecycle.judge.telling import NewMemory, WriteJudge
 from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.kind import is_told_by_itself
 from engramlog_server.projections.memory.record import Memory
@@ -29,7 +29,7 @@ def judgements(
     Each is compared with what was created before it: what came later was judged, or will be, against this one. Memories that were
     changed since, that wait for a person, and those of imports are left out.
     """
-    door, found = Door(view, check, alike), list[Decision]()
+    door, found = WriteJudge(view, check, alike), list[Decision]()
     for number, one in enumerate(entries):
         check(number, len(entries))
         event = decode(one.kind, one.body)
@@ -48,10 +48,10 @@ def _is_to_be_judged(event: AnyEvent, memory: Memory) -> bool:
     return stands and own and TRUSTS[memory.trust] != PROPOSED
 
 
-def _judged(view: OwnerView, door: Door, event: AnyEvent, memory: Memory) -> Iterator[Decision]:
+def _judged(view: OwnerView, door: WriteJudge, event: AnyEvent, memory: Memory) -> Iterator[Decision]:
     assert isinstance(event.data, MemoryCreated)
     at, trust = micros(event.occurred_at), TRUSTS[memory.trust]
-    told = Told.of_creation(event.data, at, event.actor, trust, memory_id=memory.id)
+    told = NewMemory.of_creation(event.data, at, event.actor, trust, memory_id=memory.id)
     for one in door.judge_recorded(told, memory.created_seq).beside:
         known = view.get(one.memory_id)
         if known is None or _is_decided(memory, known):

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from engramlog_server.events.catalogue import Ground
 from engramlog_server.events.text.invisible import VISIBLE
 from engramlog_server.projections.decide.remembering import Consequence
-from engramlog_server.projections.lifecycle.judge.telling import Door
-from engramlog_server.projections.lifecycle.judge.telling import Told as Statement
+from engramlog_server.projections.lifecycle.judge.telling import NewMemory as Statement
+from engramlog_server.projections.lifecycle.judge.telling import WriteJudge
 from tests.examples import examples
 from tests.given.events import (
     Told,
@@ -36,7 +36,7 @@ def statement(content: str, day: float = 10, actor: str = "user", **more: Any) -
 
 
 def judged(known: Told | list[Told], content: str, day: float = 10, **more: Any) -> Consequence:
-    return Door(viewed(*(known if isinstance(known, list) else [known]))).judge(statement(content, day, **more))
+    return WriteJudge(viewed(*(known if isinstance(known, list) else [known]))).judge(statement(content, day, **more))
 
 
 def done(known: Told | list[Told], content: str, day: float = 10, **more: Any) -> list[tuple[str, str]]:
@@ -186,7 +186,7 @@ def test_whatever_is_told_nobody_but_the_user_ends_anything(first: str, second: 
         view = viewed(*there)
     except ValueError:
         return
-    found = Door(view).judge(statement(second, day, actor))
+    found = WriteJudge(view).judge(statement(second, day, actor))
     assert actor == "user" or all(one.does == "flags" for one in found.beside)
     assert found.again is None or not found.beside
 
