@@ -1,64 +1,36 @@
-"""The words of the pictures in English and Chinese. Names that have no Chinese one here stand as they are."""
+"""The words of the pictures in English and Chinese; names of laws, events, links and reasons are the console's."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping
+from functools import cache
+from importlib.resources import files
 from typing import NamedTuple
 
 from engramlog_server.projections.fold.reasons import reason_told
 
-_LAWS = {"weighted": "加权", "ebbinghaus": "艾宾浩斯", "consolidating": "巩固", "tiered": "分层"}
-_KINDS = {
-    "create": "产生",
-    "mention": "提到",
-    "reinforce": "加强",
-    "access": "读取",
-    "negate": "否定",
-    "reaffirm": "重新肯定",
-    "revise": "改写",
-    "merge": "合并",
-    "unmerge": "撤销合并",
-    "compress": "压缩",
-    "promote": "提升",
-    "keep": "保留",
-    "restore": "恢复",
-    "delete": "删除",
-    "purge": "清除",
-    "erase": "永久擦除",
-    "link": "关联",
-    "review": "复习",
-    "parameters": "改变参数",
-    "sensitivity": "敏感级别",
-    "ground": "依据变化",
-    "reject": "拒绝",
-    "readmit": "重新接受",
-    "set_aside": "搁置来源",
-    "bring_back": "恢复来源",
-}
-_LINKS = {
-    "keyword": "关键词",
-    "co-task": "同一任务",
-    "temporal": "时间相近",
-    "related": "已说明相关",
-    "co-hit": "一起被想起",
-    "meaning": "意思相近",
-}
-_LINKS_EN = {
-    "keyword": "keywords",
-    "co-task": "same task",
-    "temporal": "near in time",
-    "related": "told as related",
-    "co-hit": "recalled together",
-    "meaning": "alike in meaning",
-}
+_ROW = re.compile(r'"([\w.-]+)":\s*\[\s*("(?:[^"\\]|\\.)*"),\s*("(?:[^"\\]|\\.)*"),?\s*\]')
+LANGUAGES = ("en", "zh")
+FOLDER = ("console", "words")
+
+
+@cache
+def console_words(language: str) -> Mapping[str, str]:
+    """The words of the console by their keys: `law.tiered`, `decision.merge`, `why.created` ..."""
+    place, found = LANGUAGES.index(language), dict[str, str]()
+    for file in files("engramlog_server.api").joinpath(*FOLDER).iterdir():
+        if file.name.endswith(".js"):
+            rows = _ROW.findall(file.read_text("utf-8"))
+            found |= {key: json.loads(texts[place]) for key, *texts in rows}
+    return found
 
 
 class PictureWords(NamedTuple):
     """Sentences of a language; `{}` stands for what is told."""
 
-    laws: Mapping[str, str]
-    kinds: Mapping[str, str]
-    links: Mapping[str, str]
+    language: str
     by_every_law: str
     span: str
     normal_from: str
@@ -95,16 +67,19 @@ class PictureWords(NamedTuple):
     nodes_told: str
 
     def law(self, name: str) -> str:
-        """A law's name."""
-        return self.laws.get(name, name)
+        """A law's name; in English as commands take it."""
+        return name if self.language == "en" else self._named("law", name)
 
     def kind(self, name: str) -> str:
-        """A kind of event."""
-        return self.kinds.get(name, name.replace("_", " "))
+        """A kind of event; in English as the change log has it."""
+        return name.replace("_", " ") if self.language == "en" else self._named("decision", name)
 
     def link(self, name: str) -> str:
         """A kind of association."""
-        return self.links.get(name, name.replace("_", " "))
+        return self._named("link", name)
+
+    def _named(self, kind: str, name: str) -> str:
+        return console_words(self.language).get(f"{kind}.{name}", name.replace("_", " "))
 
     @staticmethod
     def several(words: tuple[str, str], number: int) -> str:
@@ -114,9 +89,7 @@ class PictureWords(NamedTuple):
 
 WORDS: Mapping[str, PictureWords] = {
     "en": PictureWords(
-        laws={},
-        kinds={},
-        links=_LINKS_EN,
+        language="en",
         by_every_law="Weight under every law",
         span="{} – {} UTC",
         normal_from="normal from {}",
@@ -153,9 +126,7 @@ WORDS: Mapping[str, PictureWords] = {
         nodes_told="The heaviest: {}.",
     ),
     "zh": PictureWords(
-        laws=_LAWS,
-        kinds=_KINDS,
-        links=_LINKS,
+        language="zh",
         by_every_law="各条规律下的权重",
         span="{} – {}（UTC）",
         normal_from="{} 起正常显示",
@@ -194,86 +165,16 @@ WORDS: Mapping[str, PictureWords] = {
 }
 
 
-_CHINESE: Mapping[str, str] = {
-    "created": "新的记忆",
-    "mentioned": "再次提及",
-    "mentioned_often": "一天之内频繁提及",
-    "said_again": "用户再次这样说",
-    "mentioned_queue_full": "再次提及；已有 {most} 项对它的更改待人处理，达到上限",
-    "reaffirmation_waits": "用户曾否定它：是否重新成立，待其本人确认",
-    "revised": "内容的新版本",
-    "level": "层级：{level}",
-    "deleted_by_user": "由人删除",
-    "deleted_by_cleanup": "自动清理",
-    "deletion_undone": "撤销了删除",
-    "purged_in_time": "删除后保留期已满",
-    "erased_for_good": "其内容已永久擦除",
-    "negated": "已否定，方式：{resolution}",
-    "negated_before_said": "否定早于用户最近一次这样说",
-    "merged_from": "由 {count} 条记忆合并",
-    "merged_into": "合并到 {memory}",
-    "came_back": "其来源已恢复",
-    "back_from": "从 {memory} 恢复",
-    "outcome_cooling": "结果：{outcome}；不增强：仍在上次的冷却期内",
-    "outcome_limited": "结果：{outcome}；不增强：已达到一天的上限",
-    "outcome": "结果：{outcome}",
-    "graded": "复习评分 {grade}",
-    "tier_without_ground": "等级：{tier}；没有依据，不会出现在每个提示中",
-    "tier": "等级：{tier}",
-    "kept_tier": "评审者维持其等级",
-    "kept": "评审者予以保留",
-    "kept_back_to_threshold": "评审者予以保留：重要性回到评审阈值",
-    "kept_tier_by": "{actor}维持其等级",
-    "kept_by_back_to_threshold": "{actor}予以保留：重要性回到评审阈值",
-    "kept_by": "{actor}予以保留",
-    "sensitivity_by_hand": "敏感度 {level}，人工设定（此前为 {before}）",
-    "sensitivity_by_rules": "敏感度 {level}，由规则 {rules} 判定（此前为 {before}）",
-    "possible_conflict": "可能的冲突",
-    "linked": "关联：{link}",
-    "backs_triple": "支持一个三元组",
-    "backs_triple_no_more": "不再支持一个三元组",
-    "ground_changed": "其依据已改变",
-    "ground_same": "其依据与所述一致",
-    "waits": "待人处理：来者为{trust}，而它为{known}",
-    "accepted": "已接受",
-    "edited": "已编辑",
-    "rejected": "已拒绝",
-    "value_rejected": "其所述被拒绝",
-    "value_readmitted": "其所述仍然成立",
-    "source_withheld": "该来源所说的内容被隐藏",
-    "source_counts": "该来源所说的内容重新计入",
-    "revealed": "有人要求查看原文：{by}，{face}",
-    "named": "{event} 提到它",
-    "profile": "所有者从此采用的定律",
-    "parameters": "所有者从此采用的参数",
-    "parameters_but_promotion": "所有者从此采用的参数，晋升参数除外：只有操作员能更改",
-    "alike": "从此在所有者的搜索中，两个词视为相近",
-    "not_alike": "从此在所有者的搜索中，两个词不是同义词",
-    "read": "{by} 已读取 {count} 个轮次",
-    "dropped": "{position} 曾被搁置，现由{actor}丢弃",
-}
-_VALUES: Mapping[str, Mapping[str, str]] = {
-    "level": {"full": "完整", "summary": "摘要", "tag": "标签", "trace": "痕迹", "archive": "归档"},
-    "tier": {"system": "系统", "core": "核心", "fact": "事实", "episode": "情景"},
-    "outcome": {"used": "已使用", "task_success": "任务成功", "task_failure": "任务失败", "manual_review": "人工查看"},
-    "resolution": {"latest_wins": "以最新为准", "version_keep": "保留两个版本", "weight_balance": "按权重平衡"},
-    "actor": {"user": "用户", "assistant": "助手", "judge": "判定者", "system": "系统", "operator": "操作员"},
-}
-_TRUSTS: Mapping[str, str] = {
-    "asserted": "本人陈述",
-    "inferred": "推断",
-    "imported": "导入",
-    "proposed": "提议",
-    "disputed": "有争议",
-    "rejected": "已拒绝",
-}
+_VALUES = {"known": "trust", "resolution": "memory.negate.resolution"}
+"""Of a reason: whose words a value is told in, where that is not its own name."""
 
 
 def chinese_reason(reason: str) -> str:
     """A sentence of the folds in Chinese; what has no Chinese here stands as it is."""
-    told = reason_told(reason)
-    sentence = None if told.code is None else _CHINESE.get(told.code)
+    told, words = reason_told(reason), console_words("zh")
+    sentence = words.get(f"why.{told.code}")
     if sentence is None:
         return reason
-    words = {"trust": _TRUSTS, "known": _TRUSTS, **_VALUES}
-    return sentence.format(**{name: words.get(name, {}).get(value, value) for name, value in told.values.items()})
+    return sentence.format(
+        **{name: words.get(f"{_VALUES.get(name, name)}.{value}", value) for name, value in told.values.items()}
+    )

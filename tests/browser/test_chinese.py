@@ -114,9 +114,10 @@ def test_the_english_of_the_service_s_sentences_is_what_the_service_says() -> No
     assert {key: english(key) for key in factors} == factors
 
 
-def test_pictures_say_the_same_chinese_as_the_console() -> None:
-    chinese = {code: _text(pairs()[f"why.{code}"][1]) for code in picture_words._CHINESE}
-    assert chinese == dict(picture_words._CHINESE)
+def test_pictures_say_every_reason_in_chinese_with_its_values() -> None:
+    sentences = {code: re.sub(r"\{(\w+)\}", "fact", text) for code, text in REASONS.items()}
+    told = {code: picture_words.chinese_reason(text) for code, text in sentences.items()}
+    assert [code for code in told if told[code] == sentences[code] or "{" in told[code]] == []
     assert picture_words.chinese_reason("negated, version_keep") == "已否定，方式：保留两个版本"
     assert picture_words.chinese_reason("because I say so") == "because I say so"
 

@@ -156,7 +156,7 @@ def test_an_edge_says_for_which_words_as_far_as_json_does() -> None:
     picture, _ = drawn(graph)
     (made,) = all_of(picture, "edge")
     assert made.get("data-keywords") == "pottery, bowl"
-    assert title_of(made) == "one – two\nkeywords 0.60\npottery, bowl"
+    assert title_of(made) == "one – two\nsame words 0.60\npottery, bowl"
 
 
 @each_row("size", SIZES[:3])
