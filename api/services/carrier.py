@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import Any, NamedTuple, Protocol, TypedDict, Unpack
+from typing import Any, NamedTuple, Protocol, TypedDict, Unpack, cast
 
 import orjson
 from msgspec import structs
@@ -26,7 +26,7 @@ from engramlog_server.api.requests.checks import (
 from engramlog_server.api.requests.snapshots import Snapshot
 from engramlog_server.api.services.histories import SCANNED
 from engramlog_server.api.services.reading import Reader
-from engramlog_server.api.shapes import Change
+from engramlog_server.api.shapes import Change, Effects
 from engramlog_server.api.work.patience import current_check, has_told, weigh
 from engramlog_server.events.catalogue import EventData, MemoryCreated, MemoryMerged, MemoryRevised
 from engramlog_server.events.envelope import AnyEvent, Prepared, decode, from_micros, micros, new_event_id
@@ -474,7 +474,8 @@ class Rehearsable(Given, total=False):
 class Carried(NamedTuple):
     """What became of a command."""
 
-    answer: dict[str, Any]
+    answer: Effects
+    """With what the command itself names, such as `id`."""
     seqs: tuple[int, ...]
     """Where its events stand, in their order; empty where nothing was left to do."""
     at: int | None
@@ -648,8 +649,9 @@ class Carrier(BeforeVerbs):
         with self._reader.snapshot(owner) as snapshot:
             stored = foreseen(self._log, owner, self.ready(events)) if snapshot.quarantine is None else ()
             entries = would_change(snapshot.view, stored, self._views.base, secret)
-        answer = command.answer([one.data for one in events]) | {"owner": owner}
-        answer |= {"changes": [describe(one, snapshot.partition) for one in entries], **snapshot.place}
+        changes = [describe(one, snapshot.partition) for one in entries]
+        named = command.answer([one.data for one in events])
+        answer = cast("Effects", {**named, "owner": owner, "changes": changes, **snapshot.place})
         at = micros(events[-1].occurred_at) if events else None
         return _rehearsed(Carried(answer, (), at, again=False))
 
@@ -667,12 +669,12 @@ class Carrier(BeforeVerbs):
         partition = partition_of(owner, self._log.partitions)
         if seqs:
             self.settle_positions({partition: max(seqs)})
-        answer = command.answer(data) | {"owner": owner}
         changes = self.effects(owner, partition, seqs) if seqs else []
         snapshot = self._reader.glance(owner)  # without memories: what is written is told of whoever has too many
         assert snapshot is not None
         position = position_text(partition, seqs[-1]) if seqs else snapshot.position
-        return Carried(answer | {"position": position, "changes": changes} | snapshot.told, seqs, at, again)
+        told = {"owner": owner, "position": position, "changes": changes, **snapshot.told}
+        return Carried(cast("Effects", {**command.answer(data), **told}), seqs, at, again)
 
     def done(self, owner: str, events: Sequence[AnyEvent], answer: Mapping[str, object]) -> Mapping[str, Any]:
         """Append, wait for the fold, and tell what each event did; `quarantined` where they are parked instead."""
@@ -691,7 +693,7 @@ def texts_in(data: Iterable[EventData]) -> int:
 
 def _rehearsed(carried: Carried) -> Carried:
     """The same as an answer of what was not written now."""
-    return carried._replace(answer=carried.answer | {"dry_run": True})
+    return carried._replace(answer={**carried.answer, "dry_run": True})
 
 
 def _is_of(command: Command, events: Sequence[AnyEvent], given: Given, ids: Ids) -> bool:

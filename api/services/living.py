@@ -20,7 +20,17 @@ from engramlog_server.api.requests.checks import (
 from engramlog_server.api.services.carrier import Given
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Writer
-from engramlog_server.api.shapes import Change, Fading, Graded, Held, MemoryHealth, OwnerProfile, Reinforced, ReviewsDue
+from engramlog_server.api.shapes import (
+    Change,
+    Effects,
+    Fading,
+    Graded,
+    Held,
+    MemoryHealth,
+    OwnerProfile,
+    Reinforced,
+    ReviewsDue,
+)
 from engramlog_server.events.catalogue import MemoryReinforced, ParametersChanged, ProfileChosen, ReviewGraded
 from engramlog_server.events.errors import InputError, refused
 from engramlog_server.events.parameters import DEFAULTS, NAMES, ParameterValue
@@ -46,6 +56,24 @@ class ProfileInForce(TypedDict):
     parameters: dict[str, dict[str, float | int | str | bool]]
     changes: NotRequired[list[Change] | None]
     warning: NotRequired[str | None]
+
+
+class Happened(NamedTuple):
+    """One event about a memory, and what it changed."""
+
+    effects: Effects
+    at: str
+    """The instant of both readings."""
+    before: Held
+    after: Held | None
+    """None if the event is parked."""
+    again: bool
+    """Whether that was done before, under the same key: the answer is as of then."""
+
+    @property
+    def told(self) -> dict[str, object]:
+        """As answers have it."""
+        return {**self.effects, "at": self.at, "before": self.before, "after": self.after}
 
 
 class DatedReading(NamedTuple):
@@ -120,15 +148,14 @@ class Living:
         if turn_id is not None:
             check_id_of("turn_id", turn_id)
         data = MemoryReinforced(memory_id=memory_id, outcome=outcome, from_memory=from_memory, turn_id=turn_id)  # type: ignore[arg-type]
-        answer = self._happened(owner, memory_id, data, given, beside=from_memory)
-        answer.pop("again")
-        for change in answer["changes"]:
+        happened = self._happened(owner, memory_id, data, given, beside=from_memory)
+        for change in happened.effects["changes"]:
             if change["memory"] == memory_id:
                 # After a semicolon the fold says why a use adds nothing to the importance.
                 reason = change["reason"]
                 remarks.append(reason if change["decision"] == "ignored" else reason.partition("; ")[2])
         told = {"outcome": outcome, "from_memory": from_memory, "turn_id": turn_id}
-        return cast("Reinforced", {**told, **answer, "remarks": [*filter(None, remarks)]})
+        return cast("Reinforced", {**told, **happened.told, "remarks": [*filter(None, remarks)]})
 
     def grade(self, owner: str, memory_id: str, grade: int, **given: Unpack[Given]) -> Graded:
         """It was reviewed and graded, 0 (forgotten) to 5 (at once): the next review by each scheduler, and which decides.
@@ -136,23 +163,19 @@ class Living:
         Raises as `reinforce` does.
         """
         check_owner(owner)
-        answer = self._happened(owner, memory_id, ReviewGraded(memory_id=memory_id, grade=grade), given)
-        as_of = answer["position"] if answer.pop("again") else None
+        happened = self._happened(owner, memory_id, ReviewGraded(memory_id=memory_id, grade=grade), given)
+        as_of = happened.effects["position"] if happened.again else None
         with self._reader.snapshot(owner, as_of=as_of) as snapshot:
             schedule = self._reader.memory(snapshot, owner, memory_id).schedule
             decides = snapshot.view.parameters.scheduler
-        folded = schedule is not None and "quarantined" not in answer
+        folded = schedule is not None and happened.after is not None
         reviews = next_reviews(schedule) if folded and schedule is not None else None
-        return cast("Graded", {"grade": grade, **answer, "decides": decides, "schedulers": reviews})
+        return cast("Graded", {"grade": grade, **happened.told, "decides": decides, "schedulers": reviews})
 
-    def _happened(
-        self, owner: str, memory_id: str, data: Any, given: Given, *, beside: str | None = None
-    ) -> dict[str, Any]:
-        """Append one event about a memory; what reinforcing changes of it, before and after at one instant.
+    def _happened(self, owner: str, memory_id: str, data: Any, given: Given, *, beside: str | None = None) -> Happened:
+        """Append one event about a memory; what that changes of it, before and after at one instant.
 
-        That is the event's own, or the newest of the memory's where it comes late, as in the change log.
-        `after` is None where the event is parked. `again`: whether that was done before, under the same key: it is told as of
-        then.
+        The instant is the event's own, or the newest of the memory's if it comes late, as in the change log.
         """
         about = (memory_id,) if beside is None else (memory_id, beside)
         command = Tell((data,), about, {"id": memory_id})
@@ -169,7 +192,7 @@ class Living:
         at = held[0].at
         parked = "quarantined" in done.answer
         after = None if parked else self._held(owner, memory_id, at, as_of=position if done.again else None).reading
-        return done.answer | {"at": moment(at), "before": held[0].reading, "after": after, "again": done.again}
+        return Happened(done.answer, moment(at), held[0].reading, after, done.again)
 
     def _held(self, owner: str, memory_id: str, when: int, *, as_of: str | None = None) -> DatedReading:
         with self._reader.snapshot(owner, as_of=as_of) as snapshot:

@@ -164,11 +164,12 @@ class Rememberer:
             return Looked(replace(command, judged=judged), head)
 
         done = self._writer.carry_out(owner, command, ids=partial(_id_of, owner, event_id), look=look, **given)
-        new, told_of = done.answer["id"], done.answer["changes"]
-        refused_by_fold = any(one["memory"] == new and one["decision"] == "ignored" for one in told_of)
-        created = not done.again and done.answer["mentioned"] is None and not refused_by_fold
-        named = self._named(owner, done.answer)
-        return cast("Remembered", {"created": created, **done.answer, **named})
+        answer = cast("Remembered", done.answer)
+        refused_by_fold = any(
+            one["memory"] == answer["id"] and one["decision"] == "ignored" for one in answer["changes"]
+        )
+        created = not done.again and answer["mentioned"] is None and not refused_by_fold
+        return cast("Remembered", {"created": created, **answer, **self._named(owner, answer)})
 
     def _judged(self, snapshot: Snapshot, command: Remember, actor: str, when: int, value: bytes) -> Consequence:
         """What follows from what is told; nothing where the owner's state stands still, or nothing is known of him."""

@@ -46,7 +46,7 @@ class Writer(Carrier):
         command = Negate(memory_id, correction, replaced_by, resolution, reason, turn_id, source, never, reaches)
         command.check()
         try:
-            return cast("Effects", self.carry_out(owner, command, **given).answer)
+            return self.carry_out(owner, command, **given).answer
         except InvalidEvent as problem:
             raise problem if problem.field != "content" else problem.of("correction") from None
 
@@ -70,7 +70,7 @@ class Writer(Carrier):
     def confirm(self, owner: str, memory_id: str, **given: Unpack[Rehearsable]) -> Effects:
         """It holds: as if its owner had just said it again, in the same words. Where that was rejected, it is so no more."""
         command = Confirm(MemoryMentioned(memory_id=check_memory_id(memory_id)), self.rejected_of(owner, memory_id))
-        return cast("Effects", self.carry_out(owner, command, live=(memory_id,), **given).answer)
+        return self.carry_out(owner, command, live=(memory_id,), **given).answer
 
     def unmerge(self, owner: str, into: str, *, reason: str = "", **given: Unpack[Rehearsable]) -> Effects:
         """Undo a merge: the sources come back as they were."""
@@ -87,16 +87,14 @@ class Writer(Carrier):
         **given: Unpack[Rehearsable],
     ) -> Effects:
         """Several memories become a new one; without a summary it says what the newest says, and what others add to that."""
-        return cast(
-            "Effects", self.carry_out(owner, Merge(tuple(sources), summary, into or None, reason), **given).answer
-        )
+        return self.carry_out(owner, Merge(tuple(sources), summary, into or None, reason), **given).answer
 
     def promote(
         self, owner: str, memory_id: str, *, to: str = "core", reason: str = "", **given: Unpack[Given]
     ) -> Effects:
         """An operator moves it to another tier: in core or system it stands in every prompt; in fact or episode no longer."""
         given.setdefault("actor", "operator")
-        return cast("Effects", self.carry_out(owner, Promote(check_memory_id(memory_id), to, reason), **given).answer)
+        return self.carry_out(owner, Promote(check_memory_id(memory_id), to, reason), **given).answer
 
     def set_sensitivity(
         self, owner: str, memory_id: str, level: int, *, reason: str, **given: Unpack[Rehearsable]
@@ -133,6 +131,4 @@ class Writer(Carrier):
         self, owner: str, memory_id: str, data: EventData, *, live: Collection[str] = (), **given: Unpack[Rehearsable]
     ) -> Effects:
         """One event about one memory that stands."""
-        return cast(
-            "Effects", self.carry_out(owner, Tell((data,), (memory_id,), {"id": memory_id}), live=live, **given).answer
-        )
+        return self.carry_out(owner, Tell((data,), (memory_id,), {"id": memory_id}), live=live, **given).answer
