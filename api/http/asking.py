@@ -233,7 +233,13 @@ _PROBLEMS: dict[int, tuple[str, str, str]] = {
 }
 
 
-def documented(answer: str, description: str, *statuses: int) -> dict[int | str, dict[str, Any]]:
+Schema = dict[str, Any]
+"""A part of the OpenAPI document."""
+Responses = dict[int | str, Schema]
+"""What a route documents, by status."""
+
+
+def documented(answer: str, description: str, *statuses: int) -> Responses:
     """The `responses` of a route: its answer, a class of `engramlog.answers`, and the problems it may answer with.
 
     `api.http.document` adds the schema and an example, and without a description that of the class.
@@ -242,9 +248,9 @@ def documented(answer: str, description: str, *statuses: int) -> dict[int | str,
     return {200: {"content": content} | ({"description": description} if description else {})} | problems(*statuses)
 
 
-def problems(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def problems(*statuses: int) -> Responses:
     """The problems of these statuses, and 422, 429 and 503, which any route may answer with."""
-    answers: dict[int | str, dict[str, Any]] = {}
+    answers: Responses = {}
     for status in sorted({422, 429, 503, *statuses}):
         description, kind, detail = _PROBLEMS[status]
         example = {

@@ -8,14 +8,13 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 from threading import Lock
-from typing import Any
 
 import orjson
 from anyio.to_thread import run_sync
 from fastapi import FastAPI, Request
 from starlette.responses import Response
 
-from engramlog_server.api.http.asking import SCHEMAS, ProblemShape, problems
+from engramlog_server.api.http.asking import SCHEMAS, ProblemShape, Schema, problems
 from engramlog_server.api.http.callers import is_open
 from engramlog_server.api.http.guard import DEPTH, limit_of
 from engramlog_server.api.http.routing import LazyRoute
@@ -41,7 +40,7 @@ def describe(app: FastAPI) -> None:
     making = Lock()
 
     @cache
-    def described() -> dict[str, Any]:
+    def described() -> Schema:
         from fastapi.openapi.utils import get_openapi
 
         document = get_openapi(
@@ -66,7 +65,7 @@ def describe(app: FastAPI) -> None:
                     _describe_body(path, operation)
         return document
 
-    def once() -> dict[str, Any]:
+    def once() -> Schema:
         with making:
             return described()
 
@@ -81,11 +80,11 @@ def describe(app: FastAPI) -> None:
     app.add_route(PATH, served, include_in_schema=False)
 
 
-def _describe_answers(document: dict[str, Any]) -> None:
+def _describe_answers(document: Schema) -> None:
     """Add the schemas that answers refer to, and their examples."""
     from engramlog_server.api.http.answer_schemas import schemas
 
-    examples, undescribed = orjson.loads(EXAMPLES.read_bytes()), list[tuple[dict[str, Any], str]]()
+    examples, undescribed = orjson.loads(EXAMPLES.read_bytes()), list[tuple[Schema, str]]()
     used = set[str]()
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
@@ -104,7 +103,7 @@ def _describe_answers(document: dict[str, Any]) -> None:
         answer["description"] = made[name]["description"].partition("\n")[0]
 
 
-def _describe_body(path: str, operation: dict[str, Any]) -> None:
+def _describe_body(path: str, operation: Schema) -> None:
     limit = limit_of(path)
     operation["requestBody"]["description"] = (
         f"At most {limit.size:,} bytes and {limit.most.values:,} JSON values, {DEPTH} levels deep; no Content-Encoding."

@@ -395,7 +395,7 @@ class Feeds:
         """The client's messages as server-sent events, to the end."""
         from engramlog_server.projections.fold.changelog import describe
 
-        told: dict[str, Any] = {"owner": client.owner, "position": client.last}
+        told: dict[str, object] = {"owner": client.owner, "position": client.last}
         yield format_sse_event(event="open", id=client.last, data_str=_json(told), retry=1_000)
         while client.ended is None:
             await self._read_on(client)
@@ -419,5 +419,5 @@ class Feeds:
         return format_sse_event(event="end", id=client.last, data_str=_json(told))
 
 
-def _json(told: dict[str, Any]) -> str:
+def _json(told: Mapping[str, object]) -> str:
     return orjson.dumps(told).decode()

@@ -298,7 +298,7 @@ def _sealing(told: Mapping[str, Any] | None) -> Iterator[Metric]:
         yield _store("engramlog_locked_owners", locked, told["owners_locked"])
 
 
-def _alarms(standing: list[dict[str, Any]]) -> Metric:
+def _alarms(standing: Sequence[Mapping[str, Any]]) -> Metric:
     """How many alarms stand, by name: those of the table are told as 0 too, so that a rule can look at them before they are."""
     told = GaugeMetricFamily("engramlog_alarms", f"{OF_STORE}alarms that stand.", labels=["name", "severity"])
     counts = Counts(alarm["name"] for alarm in standing)

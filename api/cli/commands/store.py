@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import typer
@@ -74,7 +75,7 @@ def alarms(call: Call) -> None:
         raise typer.Exit(1)
 
 
-def standing(answer: dict[str, Any]) -> None:
+def standing(answer: Mapping[str, Any]) -> None:
     """The alarms as a table, and under it what each name means and what to do, once."""
     if "cleared" in answer:
         out.print("[green]cleared[/]" if answer["cleared"] else "[dim]no such alarm stood[/]")

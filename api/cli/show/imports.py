@@ -166,7 +166,7 @@ def _complain(words: str) -> None:
     err.print(words, soft_wrap=True)
 
 
-def render_turns(told: dict[str, Any], done: AppendReport, old: int) -> None:
+def render_turns(told: Mapping[str, Any], done: AppendReport, old: int) -> None:
     """Print what an import of turns did. `old`: how many memories of its first owner age alone withholds."""
     owners = told["owners"]
     skipped = f", {told['skipped']:,} without text skipped" if told["skipped"] else ""

@@ -15,7 +15,7 @@ from fastapi import Depends, Query, Request
 from pydantic import Field, TypeAdapter, ValidationError
 from starlette.responses import Response
 
-from engramlog_server.api.http.asking import AskedParts, Json, Parts, documented, renewed
+from engramlog_server.api.http.asking import AskedParts, Json, Parts, Schema, documented, renewed
 from engramlog_server.api.http.guard import LINES_TYPES, media_type
 from engramlog_server.api.http.problem import input_error
 from engramlog_server.api.http.routing import admission_of, by_thread, new_router, register
@@ -179,7 +179,7 @@ async def batch_of(request: Request) -> Batch:
     return await by_thread(request, read_lines if media_type(request.headers) in LINES_TYPES else read_batch)
 
 
-_EVENT: dict[str, Any] = {
+_EVENT: Schema = {
     "event_id": "018f3c1e-7b2a-7000-8000-000000000001",
     "type": "MemoryCreated",
     "owner": "alice",

@@ -12,7 +12,7 @@ import orjson
 from fastapi import Depends, Request
 from starlette.responses import Response
 
-from engramlog_server.api.http.asking import Json, Parts, problems
+from engramlog_server.api.http.asking import Json, Parts, Responses, Schema, problems
 from engramlog_server.api.http.guard import LINES_TYPES, media_type
 from engramlog_server.api.http.routes.operations import check_size, partly
 from engramlog_server.api.http.routing import Pieces, StreamCut, by_thread, new_router, register, shape_of
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 PIECE_BYTES = 64 * 1024
 """What is sent at a time, and a memory more."""
 
-_OF_AN_EXPORT: dict[str, Any] = {
+_OF_AN_EXPORT: Schema = {
     "engramlog": 1,
     "memory_id": "coffee",
     "created_at": "2026-11-22T09:30:00Z",
@@ -39,7 +39,7 @@ _OF_AN_EXPORT: dict[str, Any] = {
     "source": "user",
     "imported": {"access_count": 5, "mention_count": 2},
 }
-_ENTRY: dict[str, Any] = {
+_ENTRY: Schema = {
     "id": "compiler",
     "content": "pin the version of the compiler",
     "category": "pitfall",
@@ -56,7 +56,7 @@ _TEXT = """# Memories of alice
 
 - weight: 1.3000, level full
 """
-_EXPORTED: dict[int | str, dict[str, Any]] = {
+_EXPORTED: Responses = {
     200: {
         "description": "The memories, oldest first, of everything a part a line; where it ends before its end the last line is a"
         " `cut`, which says why."
@@ -223,7 +223,7 @@ register(
 )
 
 
-_ONE_CONVERSATION: dict[str, Any] = {
+_ONE_CONVERSATION: Schema = {
     "id": "c1",
     "created_at": "2026-11-22T09:30:00Z",
     "messages": [
@@ -231,7 +231,7 @@ _ONE_CONVERSATION: dict[str, Any] = {
         {"role": "assistant", "content": "Noted: coffee in the morning."},
     ],
 }
-_TURN: dict[str, Any] = {
+_TURN: Schema = {
     "turn_id": "D4:7",
     "occurred_at": "2026-11-22T09:30:00Z",
     "speaker": "user",

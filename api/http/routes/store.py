@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Query
 from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import Field
 from starlette.responses import PlainTextResponse, Response
 
-from engramlog_server.api.http.asking import Asked, AskedParts, Json, Question, documented, problems
+from engramlog_server.api.http.asking import Asked, AskedParts, Json, Question, Responses, documented, problems
 from engramlog_server.api.http.routing import new_router
 from engramlog_server.api.shapes import EmbedderStanding, ListeningTold
 from engramlog_server.api.work.patience import Work, takes
@@ -27,7 +27,7 @@ class SchemaAsked(Question):
     event: str | None = Field(default=None, description="One event type; all without.", examples=["MemoryCreated"])
 
 
-_SCHEMA: dict[int | str, dict[str, Any]] = {
+_SCHEMA: Responses = {
     200: {
         "description": "JSON Schemas (2020-12) by event type, or the one asked for.",
         "content": {
@@ -101,7 +101,7 @@ def _listening(told: ListeningTold | None) -> dict[str, str | None] | None:
     return None if told is None else {"by": told["by"], "certificate_ends": told["certificate_ends"]}
 
 
-_METRICS: dict[int | str, dict[str, Any]] = {
+_METRICS: Responses = {
     200: {
         "description": "Prometheus text format.",
         "content": {

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
 
 from engramlog_server.api.requests.checks import check_owner
 from engramlog_server.api.services.cleaning import Progress, RunReport
@@ -68,7 +68,7 @@ class Embeddings:
             told = nothing_compared(snapshot.view) if meanings is None else meanings.coverage(snapshot.view, owner)
             return {"owner": owner, **told, "position": snapshot.position, **snapshot.told}
 
-    def embed(self, owner: str, *, on_progress: Progress = lambda _done, _total: None) -> dict[str, Any]:
+    def embed(self, owner: str, *, on_progress: Progress = lambda _done, _total: None) -> dict[str, object]:
         """Compute what is missing for one owner, after everything of it is folded.
 
         Raises BadSetting without an embedder, EmbedderFailed where it is down; what was embedded by then stays.
@@ -80,7 +80,7 @@ class Embeddings:
             raise nothing_to_embed_with()
         return answer
 
-    def embed_all(self, *, on_progress: Progress = lambda _done, _total: None) -> dict[str, Any]:
+    def embed_all(self, *, on_progress: Progress = lambda _done, _total: None) -> dict[str, object]:
         """The same for every owner. An owner that fails is in `failed` and does not stop the others. `on_progress` gets how
         many texts are done and how many are known so far, with one for each owner still to come.
         """
