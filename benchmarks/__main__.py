@@ -1,4 +1,4 @@
-"""`python -m benchmarks`: `bench`, `peers`, `eval DATA`, `facts`, `rows`, `profile`, `stop`, `obedience`, `room`, `questions`."""
+"""`python -m benchmarks NAME`: speed, quality, room and servers; `--help` lists the names."""
 
 from __future__ import annotations
 
@@ -32,6 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ("stop", run_stop, "where related lines end: what each share of the best score brings"),
         ("obedience", run_obedience, "whether the model of the settings obeys orders in memories"),
         ("room", run_room, "bytes an event takes in Redis"),
+        ("servers", run_servers, "servers of the Redis protocol in turns: cost, room, start, faults"),
         ("questions", run_questions, "CPU of a question by meaning, 1,000 and 10,000 memories"),
     ):
         command = commands.add_parser(name, help=text)
@@ -49,6 +50,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add("--runs", type=int, default=24, help="questions, 12 attacks take turns [default: 24]")
     add = commands.choices["questions"].add_argument
     add("--memories", default="1000,10000", help="sizes [default: 1000,10000]")
+    add = commands.choices["servers"].add_argument
+    add("paths", nargs="+", type=Path, help="paths of redis-server or valkey-server")
+    add("--events", type=int, default=10_000, help="events in a round [default: 10000]")
+    add("--rounds", type=int, default=5, help="[default: 5]")
+    add("--tries", type=int, default=20, help="of each fault [default: 20]")
     options = parser.parse_args(arguments)
     try:
         return options.run(options) or 0
@@ -99,6 +105,17 @@ def run_room(options: Namespace) -> None:
     from benchmarks.room import measure_room  # noqa: PLC0415
 
     show(measure_room(), as_json=options.json)
+
+
+def run_servers(options: Namespace) -> None:
+    """Medians of each server, and how many faults lost nothing. Raises InputError for a path that is no server."""
+    from benchmarks.servers import compare  # noqa: PLC0415
+
+    try:
+        tables = compare(options.paths, options.events, options.rounds, options.tries)
+    except ValueError as error:
+        raise InputError(str(error)) from error
+    show(tables, as_json=options.json)
 
 
 def run_questions(options: Namespace) -> None:

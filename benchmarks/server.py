@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -33,6 +34,7 @@ class BenchServer:
     """A running server, empty at first; `new_store` empties it again."""
 
     def __init__(self, socket: Path, binary: RedisBinary, fsync: Fsync) -> None:
+        self.folder = socket.parent
         self.socket = socket
         self.url = f"unix://{socket}"
         self.release = binary.release
@@ -56,10 +58,17 @@ class BenchServer:
 
 
 @contextmanager
-def bench_server(fsync: Fsync = "everysec") -> Iterator[BenchServer]:
-    """A server for the length of the block; its folder goes with it."""
-    binary = find_redis_server(None)
+def bench_server(
+    fsync: Fsync = "everysec", binary: RedisBinary | None = None, files: Path | None = None
+) -> Iterator[BenchServer]:
+    """A server for the length of the block, the bundled one by default; its folder goes with it.
+
+    `files`: the folder of another server, with a copy of whose append-only files it starts.
+    """
+    binary = binary or find_redis_server(None)
     with TemporaryDirectory(prefix="engramlog-bench-", ignore_cleanup_errors=True) as folder:
+        if files is not None:
+            shutil.copytree(files, folder, dirs_exist_ok=True, ignore=shutil.ignore_patterns("s", "log"))
         socket = Path(folder) / "s"
         options = {
             "port": "0",
@@ -93,7 +102,7 @@ def _wait_until_ready(server: BenchServer, process: subprocess.Popen[bytes]) -> 
     while True:
         try:
             server.client.ping()
-        except redis.ConnectionError:
+        except (redis.ConnectionError, redis.BusyLoadingError):
             if process.poll() is not None or time.monotonic() > end:
                 raise EmbeddedRedisError("the benchmark's redis-server did not start; try it by hand") from None
             time.sleep(0.01)

