@@ -136,9 +136,10 @@ def _survives_cut(whole: Path, folder: Path, binary: RedisBinary, lost: int) -> 
 def _survives_kill(folder: Path, binary: RedisBinary, seconds: float) -> bool:
     """Whether every acknowledged write is there after a SIGKILL during writes, one not acknowledged at most besides."""
     with open_folder(folder, "command", binary=binary) as opened, connect(opened.socket_path) as client:
+        first = int(client.llen("seconds"))
         timer = Timer(seconds, os.kill, (opened.pid, signal.SIGKILL))
         timer.start()
-        acknowledged = _written(client)
+        acknowledged = _written(client, first)
         timer.join()
     return _kept(folder, binary) in (acknowledged, acknowledged + 1)
 
@@ -148,13 +149,12 @@ def _survives_full_disk(folder: Path, binary: RedisBinary, room: int) -> bool:
     with open_folder(folder, "command", binary=binary) as opened, connect(opened.socket_path) as client:
         _, most = resource.prlimit(opened.pid, resource.RLIMIT_FSIZE)
         resource.prlimit(opened.pid, resource.RLIMIT_FSIZE, (_tail(folder).stat().st_size + room, most))
-        acknowledged = _written(client)
+        acknowledged = _written(client, 0)
     return _kept(folder, binary) in (acknowledged, acknowledged + 1)
 
 
-def _written(client: redis.Redis) -> int:
-    """Write until it is refused; the number of the last acknowledged write."""
-    acknowledged = int(client.llen("seconds"))
+def _written(client: redis.Redis, acknowledged: int) -> int:
+    """Write until it is refused; how many writes are acknowledged, with those of before."""
     with suppress(redis.RedisError):
         while True:
             client.eval(SCRIPT, 2, f"first:{acknowledged}", "seconds", acknowledged)

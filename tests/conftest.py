@@ -23,6 +23,7 @@ from tests.servers import (
     NO_DISK,
     NO_NODE,
     NO_REDIS_8,
+    NO_REGISTRY,
     NO_TOOLS,
     RedisServer,
     Servers,
@@ -121,7 +122,7 @@ def own_cluster() -> Iterator[GivenCluster]:
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """Say what did not run for want of a server, a disk, node, a browser, a builder or tools, also under -q."""
-    for missing in (MISSING, NO_REDIS_8, NO_CLI, NO_DISK, NO_NODE, NO_BROWSER, NO_BUILDER, NO_TOOLS):
+    for missing in (MISSING, NO_REDIS_8, NO_CLI, NO_DISK, NO_NODE, NO_REGISTRY, NO_BROWSER, NO_BUILDER, NO_TOOLS):
         skipped = [
             report
             for report in terminalreporter.stats.get("skipped", [])

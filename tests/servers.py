@@ -27,6 +27,7 @@ LAUNCHER = Path(__file__).resolve().parents[1] / "ops" / "embedded" / "launch.py
 MISSING = "no redis-server >= 7 on PATH"
 NO_REDIS_8 = "no redis-server 8 in the environment"
 NO_CLI = "no redis-cli on PATH"
+NO_REGISTRY = "no package registry"
 NO_DISK = "no small disk can be mounted"
 NO_NODE = "no node on PATH"
 NO_BROWSER = "no chromium on PATH"
