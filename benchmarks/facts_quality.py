@@ -19,8 +19,8 @@ import orjson
 from benchmarks.dataset import AFTER, TURNS, Conversation, read_conversations, read_lines
 from benchmarks.everyday import words
 from engramlog_server.events.catalogue import MemoryCreated
+from engramlog_server.events.entry import Naming
 from engramlog_server.events.errors import InputError
-from engramlog_server.events.naming import Naming
 from engramlog_server.projections.language.extraction.chinese_shapes import one_of_ours
 from engramlog_server.projections.language.extraction.english_shapes import one_of_mine
 from engramlog_server.projections.language.extraction.shape import TurnText

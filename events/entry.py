@@ -1,17 +1,19 @@
 """An entry of format 2: what is derived from an owner's secret and an event's words, and what the chain tells of it.
 
 Pure: secrets, salts and clocks are arguments.
+
+Ids can be made of an owner's words: the same words give the same id, and without the owner's secret nobody confirms a guess.
 """
 
 from __future__ import annotations
 
 from functools import lru_cache
 from hashlib import blake2b, sha256
-from typing import Literal
+from typing import Literal, NamedTuple
+from uuid import UUID
 
-from engramlog_server.events.envelope import Stored
-from engramlog_server.events.errors import BadSetting
-from engramlog_server.events.marks import NOTHING, UNMARKED, Marker, Marks
+from engramlog_server.events.envelope import NOTHING, UNMARKED, Marker, Marks, Stored
+from engramlog_server.events.errors import BadSetting, StoreMismatch
 from engramlog_server.events.statement_digests import digest, written
 from engramlog_server.events.text.invisible import INVISIBLE
 from engramlog_server.events.trust import PROPOSED, Trust, with_trust
@@ -158,3 +160,34 @@ def told_beside(secret: bytes, marker: Marker, marks: Marks | None, trust: Trust
     if statements or values:
         told = written(rules.statement_rules, [*(digest(secret, one) for one in statements), *values])
     return level_text(rules.level_rules, level, PROPOSED if doubtful else trust), told
+
+
+_PURPOSE = b"id of words"
+_VERSION_8 = 0x8000 << 64 | 0x8 << 60
+_PLACES_8 = ~(0xF000 << 64 | 0xC << 60)
+
+
+class Naming(NamedTuple):
+    """By what ids are made of one owner's words."""
+
+    owner: str
+    secret: bytes
+    """Empty where the owner has none: an owner without events."""
+
+    def __repr__(self) -> str:
+        """Without the secret: what is told of an error or a test goes further than the store."""
+        return f"Naming(owner={self.owner!r})"
+
+    def made(self, use: str, *parts: str) -> str:
+        """A version 8 UUID of these words for one use; other owners, uses and words have others.
+
+        Raises StoreMismatch where the owner has no secret, or one that nothing made.
+        """
+        if len(self.secret) != SECRET_BYTES:
+            raise StoreMismatch(
+                f"the secret of owner {self.owner!r} has {len(self.secret)} bytes, {SECRET_BYTES} are allowed: no id is made of its"
+                " words; bring back the backup that has the right one, and see `engramlog verify`"
+            )
+        words = b"".join(len(one).to_bytes(8, "big") + one for one in map(str.encode, (use, *parts)))
+        number = int.from_bytes(keyed(self.secret, _PURPOSE, words, 16), "big")
+        return str(UUID(int=number & _PLACES_8 | _VERSION_8))

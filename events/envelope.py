@@ -3,17 +3,22 @@
 Stored bytes are canonical JSON (sorted keys) of the event as its producer sent it, without filled defaults; only
 `event_id` (lower case) and `occurred_at` (UTC) are normalised. pydantic validates (`events.validation`), msgspec decodes
 behind it, both from the one struct in `events.catalogue`.
+
+An event of an older schema version is read as if it had been written today: its upcaster changes the data, never the log.
+
+Marks of an event (how sensitive its words are, what it states) are decided once, when it is appended. The log knows neither the
+rules of sensitivity nor what two texts have in common: its opener passes a `Marker`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache, lru_cache, partial
 from math import isfinite
 from operator import attrgetter, ne
 from types import NoneType
-from typing import TYPE_CHECKING, Annotated, Any, Generic, NamedTuple, TypeVar, get_args, get_origin
+from typing import Annotated, Any, Generic, NamedTuple, TypeVar, get_args, get_origin
 from uuid import UUID, uuid5
 
 import msgspec
@@ -27,11 +32,43 @@ from engramlog_server.events.sealing.cipher import BODY_MARK
 from engramlog_server.events.shape import Shape
 from engramlog_server.events.text.unreadable import UNREADABLE
 from engramlog_server.events.trust import PROPOSED, parted
-from engramlog_server.events.upcast import reads_as_it_is, upcast
 from engramlog_server.events.vocabulary import FUTURE_TOLERANCE, Actor, EventId, Id, Time, Trust
 
-if TYPE_CHECKING:
-    from engramlog_server.events.marks import Marks
+Document = dict[str, Any]
+Upcaster = Callable[[Document], Document]
+
+
+def unchanged(document: Document) -> Document:
+    """The step of a version that only brought fields which may be left out: what was written before it stays as it is."""
+    return document
+
+
+UPCASTERS: Mapping[tuple[str, int], Upcaster] = {("MemoriesAccessed", 1): unchanged}
+"""(event type, version) -> what makes its envelope one of version + 1.
+
+Version 2 of `MemoriesAccessed` holds each access by itself. Of the sums of version 1 (`hits`) nobody can say which answers
+they came from, so they stay sums: nothing is invented.
+"""
+
+
+def upcast(
+    event_type: str,
+    version: int,
+    document: Document,
+    upcasters: Mapping[tuple[str, int], Upcaster] = UPCASTERS,
+    latest: Mapping[str, int] = LATEST_VERSION,
+) -> Document:
+    """The envelope at the latest version of its type; raises KeyError where a step is missing."""
+    for step in range(version, latest[event_type]):
+        document = upcasters[event_type, step](document)
+        document["schema_version"] = step + 1
+    return document
+
+
+def reads_as_it_is(event_type: str, version: int) -> bool:
+    """Whether stored bytes of this version are read by the latest shape just as they are, but for the version they tell."""
+    return all(UPCASTERS.get((event_type, step)) is unchanged for step in range(version, LATEST_VERSION[event_type]))
+
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -395,3 +432,38 @@ def late_words(seconds: float) -> str:
     """`recorded 263 days later`: in the largest unit of which there are two."""
     size, unit = next((one for one in _UNITS if seconds >= 2 * one[0]), _UNITS[-1])
     return f"recorded {int(seconds // size):,} {unit}s later"
+
+
+class Marks(NamedTuple):
+    """What a marker found in one event."""
+
+    level: int
+    """0 to 3."""
+    statements: tuple[bytes, ...]
+    """What the event states, each as the bytes of its normalised text; the log keeps keyed digests of them."""
+    values: tuple[bytes, ...] = ()
+    """Digests that the event names itself, as they are: those of a value that is rejected outlive the event's words."""
+    doubtful: bool = False
+    """Whether a person should look at its words before they count; of a person's own word nobody asks."""
+
+    def by(self, marker: Marker) -> Marks:
+        """What of it a log with this marker writes: only what its rules have a version for, else no entry could say by which."""
+        told = (self.statements, self.values) if marker.statement_rules else ((), ())
+        return Marks(self.level if marker.level_rules else 0, *told, self.doubtful)
+
+
+class Marker(NamedTuple):
+    """Who marks, and by which versions of its rules (from 1; 0: nobody looks, and a fold decides for itself)."""
+
+    level_rules: int
+    statement_rules: int
+    of: Callable[[AnyEvent], Marks]
+    wordless: frozenset[str] = frozenset()
+    """Kinds (`Type.version`) that hold no words: of such an event nothing is found, and nobody has to read it."""
+    doubts: Callable[[AnyEvent], bool] = lambda _event: False
+    """Whether a person should look at what an event says; asked of a word that is not his own (`Prepared.doubted`)."""
+
+
+NOTHING = Marks(0, ())
+UNMARKED = Marker(0, 0, lambda _event: NOTHING)
+"""Of a log that nobody handed a marker."""

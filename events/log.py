@@ -7,11 +7,9 @@ from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
-from engramlog_server.events.entry import principal_of, told_beside
-from engramlog_server.events.envelope import AnyEvent, Prepared, Stored, decode, prepare
+from engramlog_server.events.entry import Naming, principal_of, told_beside
+from engramlog_server.events.envelope import NOTHING, AnyEvent, Marker, Marks, Prepared, Stored, decode, prepare
 from engramlog_server.events.errors import RequestTooLarge, UndecodableEvent
-from engramlog_server.events.marks import NOTHING, Marker, Marks
-from engramlog_server.events.naming import Naming
 from engramlog_server.events.partitions import parse_position, partition_of, position_text
 from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS, Trust
 

@@ -10,16 +10,15 @@ from uuid import UUID
 from engramlog_server.events.entry import (
     LOCAL,
     SECRET_BYTES,
+    Naming,
     checked_principal,
     commitment,
     dedupe_field,
     principal_of,
     told_beside,
 )
-from engramlog_server.events.envelope import Prepared, Stored
+from engramlog_server.events.envelope import UNMARKED, Marker, Marks, Prepared, Stored
 from engramlog_server.events.log import Appendable, AppendReceipt, Status, check_request_size, marked
-from engramlog_server.events.marks import UNMARKED, Marker, Marks
-from engramlog_server.events.naming import Naming
 from engramlog_server.events.partitions import DEFAULT_PARTITIONS, partition_of, position_text
 from engramlog_server.events.sealing.cipher import SALT_BYTES
 from engramlog_server.events.trust import ASSERTED

@@ -1,6 +1,6 @@
 """The keyed digests of what an event states, as an entry holds them beside its body. Pure.
 
-What a statement's bytes are, and by which rules they were made, is decided outside (`events.marks`). Whoever lacks the owner's
+What a statement's bytes are, and by which rules they were made, is decided outside (`events.envelope`). Whoever lacks the owner's
 secret learns from the field how many statements there are, and nothing else; equal statements of one owner have equal digests.
 """
 

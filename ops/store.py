@@ -16,8 +16,8 @@ from uuid import uuid4
 from engramlog_server.api.requests.checks import behalf_in_hand
 from engramlog_server.events.errors import EmbeddedRedisError, StoreUnavailable
 from engramlog_server.events.redis.alarms import RedisAlarms
+from engramlog_server.events.redis.durability import Proof
 from engramlog_server.events.redis.log import RedisEventLog
-from engramlog_server.events.redis.proving import Proof
 from engramlog_server.events.redis.ready import (
     STORE_SETTING,
     await_loaded,

@@ -44,10 +44,10 @@ from engramlog_server.api.exchange.importing import (
 from engramlog_server.api.requests.checks import importer
 from engramlog_server.api.shapes import UnreadableChat
 from engramlog_server.events.catalogue import TurnRecorded
+from engramlog_server.events.entry import Naming
 from engramlog_server.events.envelope import Prepared, derived_id, from_micros, utc_text
 from engramlog_server.events.errors import InputError, refused
 from engramlog_server.events.log import EventLog
-from engramlog_server.events.naming import Naming
 from engramlog_server.events.validation import DOTS, make_event
 from engramlog_server.events.vocabulary import FUTURE_TOLERANCE, is_id
 from engramlog_server.projections.checks import Check, counted, unchecked

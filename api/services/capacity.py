@@ -25,7 +25,7 @@ from engramlog_server.events.errors import StoreUnavailable
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.admission import read_room
 from engramlog_server.events.redis.clock import redis_micros
-from engramlog_server.events.redis.recorded import recorded_of
+from engramlog_server.events.redis.log import recorded_of
 from engramlog_server.events.redis.wire import Wire, WirePool
 from engramlog_server.projections.fold.reasons import reason_told
 from engramlog_server.projections.redis.debt import FoldDebt

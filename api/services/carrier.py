@@ -59,7 +59,7 @@ from engramlog_server.projections.language.statements import statement, statemen
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.memory.rejection import Rejections, refusing
 from engramlog_server.projections.redis.view import RedisViews
-from engramlog_server.projections.views.foreseen import would_change
+from engramlog_server.projections.views.view import would_change
 
 MOST_KEY = 200
 """Longest key, in characters."""

@@ -53,8 +53,8 @@ from engramlog_server.projections.reports.instants import (
     sheet_of,
 )
 from engramlog_server.projections.reports.moving import Moving
-from engramlog_server.projections.views.hidden import hidden_ids
 from engramlog_server.projections.views.query import ViewQuery, card, moment
+from engramlog_server.projections.views.texts import hidden_ids
 
 MOST_ROWS, MOST_POINTS, MOST_CELLS = 200, 240, 24_000
 """Ids that may be told, instants, and rows times instants."""

@@ -17,9 +17,8 @@ from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import StoreUnavailable
 from engramlog_server.events.partitions import STORE_KEY, LogKeys
 from engramlog_server.events.redis.durability import read_durability
-from engramlog_server.events.redis.haste import in_haste
-from engramlog_server.events.redis.recorded import recorded_in
-from engramlog_server.events.redis.wire import Argument, ServerWire, Wire
+from engramlog_server.events.redis.log import recorded_in
+from engramlog_server.events.redis.wire import Argument, ServerWire, Wire, in_haste
 from engramlog_server.projections.fold.builds import BuildKeys, is_build, next_build
 from engramlog_server.projections.redis.debt import FoldDebt
 from engramlog_server.projections.redis.store import read_stuck

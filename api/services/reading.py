@@ -79,8 +79,7 @@ from engramlog_server.projections.redis.view import RedisViews
 from engramlog_server.projections.reports.listing.counting import facets
 from engramlog_server.projections.reports.listing.rows import listing
 from engramlog_server.projections.reports.listing.wanted import RowsWanted, check_wanted, sorting_of, wanted_of
-from engramlog_server.projections.views.in_pattern import pattern_told
-from engramlog_server.projections.views.query import ViewQuery, detail, why, without_lost
+from engramlog_server.projections.views.query import ViewQuery, detail, pattern_told, why, without_lost
 from engramlog_server.projections.views.records import Reasons
 from engramlog_server.projections.views.view import OwnerView
 

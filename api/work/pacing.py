@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from engramlog_server.events.envelope import Stored
+from engramlog_server.events.entry import Naming
+from engramlog_server.events.envelope import Marker, Stored
 from engramlog_server.events.errors import NotYetFolded, StoreFull
 from engramlog_server.events.log import Appendable, AppendReceipt, EventLog, positions_by_partition
-from engramlog_server.events.marks import Marker
-from engramlog_server.events.naming import Naming
 from engramlog_server.events.vocabulary import Trust
 from engramlog_server.projections.checks import Check, unchecked
 

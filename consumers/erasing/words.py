@@ -15,10 +15,18 @@ from engramlog_server.events.envelope import AnyEvent, Stored, decode, encode
 from engramlog_server.events.errors import UndecodableEvent
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.log import entries
-from engramlog_server.events.redis.opening import opened, opened_where_it_can_be
+from engramlog_server.events.redis.opening import (
+    fence_ids,
+    laid_left,
+    memory_mark,
+    opened,
+    opened_where_it_can_be,
+    owner_mark,
+    turn_mark,
+    wipe,
+)
 from engramlog_server.events.redis.secrets import readmission
 from engramlog_server.events.redis.wire import Wire
-from engramlog_server.events.redis.wordless import fence_ids, laid_left, memory_mark, owner_mark, turn_mark, wipe
 from engramlog_server.events.sealing.cipher import BODY_MARK, ValueCipher
 from engramlog_server.events.sealing.wordless import is_wordless, without_words
 from engramlog_server.projections.reports.erasing.reach import OwnersLog, Turn

@@ -13,11 +13,18 @@ from engramlog_server.events.entry import SECRET_BYTES
 from engramlog_server.events.envelope import Stored, decode
 from engramlog_server.events.errors import DamagedState, KeyUnavailable, OwnerErased, StoreMismatch, UndecodableEvent
 from engramlog_server.events.partitions import LogKeys, position_text
-from engramlog_server.events.redis.opening import as_shut, left_of, open_entry, opened_where_it_can_be
+from engramlog_server.events.redis.opening import (
+    as_shut,
+    left_of,
+    memory_mark,
+    open_entry,
+    opened_where_it_can_be,
+    owner_mark,
+    turn_mark,
+)
 from engramlog_server.events.redis.scan import pairs
 from engramlog_server.events.redis.secrets import readmission, whole_number
 from engramlog_server.events.redis.wire import Wire
-from engramlog_server.events.redis.wordless import memory_mark, owner_mark, turn_mark
 from engramlog_server.events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES, ValueCipher
 from engramlog_server.events.sealing.wordless import is_wordless
 from engramlog_server.events.vocabulary import is_id

@@ -30,11 +30,10 @@ from engramlog_server.events.partitions import (
     spread_tags,
 )
 from engramlog_server.events.redis.log import entries
-from engramlog_server.events.redis.opening import opened
+from engramlog_server.events.redis.opening import opened, read_left
 from engramlog_server.events.redis.scan import keys_like, pairs
 from engramlog_server.events.redis.secrets import readmission, whole_number
 from engramlog_server.events.redis.wire import Wire
-from engramlog_server.events.redis.wordless import read_left
 from engramlog_server.events.sealing.key_store import KEYS_FIELD
 from engramlog_server.events.sealing.seals import erasure_of, is_tombstone
 from engramlog_server.events.text.embedder_names import AUTO

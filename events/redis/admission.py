@@ -13,8 +13,7 @@ import redis
 
 from engramlog_server.events.admission import ACCESS_FULL, APPEND_FULL, Debt, Room, refusal
 from engramlog_server.events.errors import StoreFull, StoreUnavailable
-from engramlog_server.events.redis.haste import in_haste
-from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.redis.wire import Wire, in_haste
 
 LOOK_SECONDS = 1.0
 ANSWER_SECONDS = 1.0

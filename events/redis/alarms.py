@@ -15,8 +15,7 @@ from engramlog_server.events.alarms import KNOWN, MOST_SUBJECT, MOST_TEXT, Alarm
 from engramlog_server.events.errors import StoreError, StoreFull, StoreUnavailable
 from engramlog_server.events.partitions import ALARMS_KEY
 from engramlog_server.events.redis.clock import redis_micros
-from engramlog_server.events.redis.haste import in_haste
-from engramlog_server.events.redis.wire import Wire, WirePool
+from engramlog_server.events.redis.wire import Wire, WirePool, in_haste
 from engramlog_server.events.text.unreadable import UNREADABLE
 
 WRITE_SECONDS = 5.0

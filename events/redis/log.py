@@ -18,25 +18,21 @@ import redis
 from engramlog_server.events.admission import append_bytes
 from engramlog_server.events.alarms import LOG_CHANGED, PARTITION_GAP, Alarms
 from engramlog_server.events.catalogue import LATEST_VERSION
-from engramlog_server.events.entry import LOCAL, SECRET_BYTES, checked_principal
-from engramlog_server.events.envelope import Stored
+from engramlog_server.events.entry import LOCAL, SECRET_BYTES, Naming, checked_principal
+from engramlog_server.events.envelope import UNMARKED, Marker, Stored
 from engramlog_server.events.errors import LogGap, StoreUnavailable
 from engramlog_server.events.log import Appendable, AppendReceipt, Behalf, check_request_size, for_itself, is_access
-from engramlog_server.events.marks import UNMARKED, Marker
-from engramlog_server.events.naming import Naming
 from engramlog_server.events.partitions import ALARMS_KEY, LogKeys, partition_of
 from engramlog_server.events.redis.admission import AppendAdmission, ReadDebt, no_debt
 from engramlog_server.events.redis.alarms import alarm_field
+from engramlog_server.events.redis.append import AppendRequest, AppendSending, fail
 from engramlog_server.events.redis.clock import StoreClock, redis_micros
+from engramlog_server.events.redis.durability import UNPROVED, Proof, Proving
 from engramlog_server.events.redis.gap import MENDING
-from engramlog_server.events.redis.haste import in_haste
-from engramlog_server.events.redis.naming import read_naming, read_seqs
 from engramlog_server.events.redis.opening import opened, opened_where_it_can_be
-from engramlog_server.events.redis.proving import UNPROVED, Proof, Proving
 from engramlog_server.events.redis.receipts import KeptReceipts, NewestReceipt
-from engramlog_server.events.redis.secrets import Chance, Secrets, read_lines, read_secrets
-from engramlog_server.events.redis.sending import AppendRequest, AppendSending, fail
-from engramlog_server.events.redis.wire import Wire, WirePool, as_store_error
+from engramlog_server.events.redis.secrets import Chance, Secrets, read_lines, read_naming, read_secrets, read_seqs
+from engramlog_server.events.redis.wire import Wire, WirePool, as_store_error, in_haste
 from engramlog_server.events.sealing.seals import Seals
 from engramlog_server.events.trust import ASSERTED, lowest
 from engramlog_server.events.vocabulary import Trust
@@ -377,3 +373,20 @@ def runs(seqs: Sequence[int]) -> list[tuple[int, int]]:
         else:
             found.append((seq, seq))
     return found
+
+
+def recorded_of(wire: Wire, places: Sequence[tuple[str, int]]) -> list[int | None]:
+    """When the entries at these places (a stream, a seq) were recorded, as `recorded_in`: one round trip. Raises StoreError."""
+    asked = [["XRANGE", stream, f"{seq}-0", f"{seq}-0"] for stream, seq in places]
+    return [recorded_in(answer) for answer in (wire.answers(asked) if asked else ())]
+
+
+def recorded_in(answer: list[Any] | None, tag: str = "") -> int | None:
+    """When the first of these entries was recorded, microseconds since 1970.
+
+    None where there is none, or where no append wrote it.
+    """
+    try:
+        return next((one.recorded for one in entries(answer, tag)), None)
+    except LogGap:
+        return None

@@ -33,6 +33,7 @@ from engramlog_server.events.sealing.seals import SEALED_FIELD, MasterKey, Seals
 if TYPE_CHECKING:
     from engramlog_server.events.redis.cluster.slot_map import SlotMap
 
+
 DRIVER = DriverInfo()
 """Made once: redis-py would read its package's metadata again for each connection."""
 Argument = bytes | str | int | float
@@ -585,3 +586,13 @@ def run_many(wire: Wire, script: Script, asked: Sequence[tuple[Sequence[Argument
             else:
                 found.append(answer)
     return found
+
+
+@contextmanager
+def in_haste(wire: Wire, seconds: float = 0.0) -> Iterator[None]:
+    """What is asked down a wire waits so long at most for what a Cluster cannot do yet; of one server nothing ever does."""
+    patience, wire.patience = wire.patience, min(seconds, wire.patience)
+    try:
+        yield
+    finally:
+        wire.patience = patience

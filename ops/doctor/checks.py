@@ -27,7 +27,7 @@ from engramlog_server.events.errors import BadSetting, EngramlogError, OtherForm
 from engramlog_server.events.partitions import STORE_KEY, partition_of
 from engramlog_server.events.redis.alarms import RedisAlarms
 from engramlog_server.events.redis.clock import redis_ms
-from engramlog_server.events.redis.recorded import recorded_of
+from engramlog_server.events.redis.log import recorded_of
 from engramlog_server.events.redis.secrets import read_ciphers
 from engramlog_server.events.redis.wire import Wire, WirePool, connect
 from engramlog_server.events.text.origins import is_loopback

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 
 from engramlog_server.events.door.of_the_store import ERASURES, label_of
 from engramlog_server.events.partitions import LogKeys, partition_of
-from engramlog_server.events.redis.naming import read_seqs
+from engramlog_server.events.redis.secrets import read_seqs
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.sealing.cipher import NO_SALT, SALT_BYTES
 from engramlog_server.events.sealing.seals import erasure_of, is_tombstone

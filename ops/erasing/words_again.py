@@ -17,7 +17,7 @@ from engramlog_server.events.envelope import Event, derived_id, prepare
 from engramlog_server.events.errors import KeyUnavailable, OwnerErased, StoreUnavailable
 from engramlog_server.events.log import Appendable, AppendReceipt
 from engramlog_server.events.partitions import LogKeys, parse_position, partition_of
-from engramlog_server.events.redis.naming import read_seqs
+from engramlog_server.events.redis.secrets import read_seqs
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.sealing.cipher import ValueCipher
 from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS

@@ -21,8 +21,8 @@ from engramlog_server.consumers.sealing.leaving import drop_other_builds
 from engramlog_server.consumers.sealing.vectors import drop_vectors
 from engramlog_server.events.errors import BadSetting, OtherFormat, StoreMismatch
 from engramlog_server.events.partitions import FORMAT, MOVED, SEALED_META, SEALS_FROM, STORE_KEY, LogKeys
+from engramlog_server.events.redis.opening import fence_ids
 from engramlog_server.events.redis.wire import Argument, Script, StoreClient, Wire
-from engramlog_server.events.redis.wordless import fence_ids
 from engramlog_server.events.sealing.cipher import SALT_BYTES
 from engramlog_server.events.sealing.key_store import KEYS_FIELD
 from engramlog_server.events.sealing.seals import MasterKey, is_tombstone

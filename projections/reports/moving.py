@@ -10,7 +10,7 @@ from engramlog_server.projections.fold.owner import OwnerState
 from engramlog_server.projections.fold.working_set import OwnerSettings
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.past.life import Refold, ToldEvent
-from engramlog_server.projections.views.hidden import as_hidden_today
+from engramlog_server.projections.views.texts import as_hidden_today
 from engramlog_server.projections.views.view import OwnerView
 
 _in_order: Callable[[Memory], tuple[int, str]] = attrgetter("created_seq", "id")

@@ -20,8 +20,7 @@ from engramlog_server.projections.index.talk_then import talk_then
 from engramlog_server.projections.memory.columns import Columns, Flags, Rows
 from engramlog_server.projections.memory.record import Memory, decode_memory, encode_memory, words_of
 from engramlog_server.projections.past.moments import KeptMemories
-from engramlog_server.projections.views.hidden import as_hidden_today, hides_today
-from engramlog_server.projections.views.texts import Unsaid
+from engramlog_server.projections.views.texts import Unsaid, as_hidden_today, hides_today
 
 _PAGE = 1_000
 _READ_FOR_A_FOLDED = 3

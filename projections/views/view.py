@@ -6,6 +6,7 @@ not be told.
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from sys import getsizeof
 from typing import Protocol, TypeVar, cast
@@ -13,13 +14,15 @@ from typing import Protocol, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from engramlog_server.events.naming import Naming
+from engramlog_server.events.entry import Naming
+from engramlog_server.events.envelope import Stored
 from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.projections.checks import UNBOUNDED, Bounds, Check, counted, unchecked
 from engramlog_server.projections.embedding.compared import VectorsCompared
 from engramlog_server.projections.embedding.meaning import KnownVectors
+from engramlog_server.projections.fold.changelog import Entry
 from engramlog_server.projections.fold.evolve import parameters_of
-from engramlog_server.projections.fold.owner import OwnerHistory, OwnerState
+from engramlog_server.projections.fold.owner import OwnerHistory, OwnerState, fold_on
 from engramlog_server.projections.index.associations import AssociationIndex
 from engramlog_server.projections.index.conversation_index import ConversationIndex, KeptConversation
 from engramlog_server.projections.index.correction_index import CorrectionIndex
@@ -36,11 +39,10 @@ from engramlog_server.projections.memory.rejection import TURN_BYTES
 from engramlog_server.projections.memory.tags import Context, context_of
 from engramlog_server.projections.memory.triples import Graph, triples_of
 from engramlog_server.projections.memory.twins import Twins, is_decisive
-from engramlog_server.projections.views.hidden import as_hidden_today, hidden_in, purged_ids
 from engramlog_server.projections.views.moment import Moment, Present
 from engramlog_server.projections.views.quoting import Quoting
 from engramlog_server.projections.views.set_aside import SetAside
-from engramlog_server.projections.views.texts import SearchedTexts
+from engramlog_server.projections.views.texts import SearchedTexts, as_hidden_today, hidden_in, purged_ids
 
 
 class ReadBeside:
@@ -447,3 +449,34 @@ def _told_by(memory: Memory | None) -> tuple[object, ...]:
     if memory is None or not (memory.facts or memory.merged_from or memory.merged_into):
         return ()
     return memory.facts, state_of(memory), memory.merged_into, conflict_of(memory), memory.sensitivity
+
+
+class _Folded(Mapping[str, Memory]):
+    """The records of a view as their own events made them, each read when it is asked for."""
+
+    def __init__(self, view: OwnerView) -> None:
+        self._view = view
+
+    def __getitem__(self, memory_id: str) -> Memory:
+        found = self._view.get(memory_id)
+        if found is None:
+            raise KeyError(memory_id)
+        return self._view.as_folded(found)
+
+    def __iter__(self) -> Iterator[str]:
+        return (memory.id for memory in self._view.columns)
+
+    def __len__(self) -> int:
+        return len(self._view)
+
+
+def would_change(
+    view: OwnerView, stored: Iterable[Stored], base: Parameters = DEFAULTS, secret: bytes = b""
+) -> list[Entry]:
+    """The change-log entries that the fold would write of these events, in order, if they came next.
+
+    `base`: the parameters of an owner that set none. `secret`: the owner's, which keys the hashes of contents.
+    """
+    memories = ChainMap[str, Memory]({}, _Folded(view))  # type: ignore[arg-type]
+    steps = fold_on(view.state, memories, stored, lambda _stored, _event: True, base=base, secret=secret)
+    return [entry for _, step in steps for entry in step.entries]

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 
 import redis
 
-from engramlog_server.events.envelope import Stored
-from engramlog_server.events.marks import UNMARKED, Marker
+from engramlog_server.events.envelope import UNMARKED, Marker, Stored
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import Wire, open_wire

@@ -9,10 +9,9 @@ from hashlib import sha256
 import pytest
 import redis
 
-from engramlog_server.events.envelope import AnyEvent, Stored, prepare_body
+from engramlog_server.events.envelope import AnyEvent, Marker, Marks, Stored, prepare_body
 from engramlog_server.events.errors import BadSetting, LogGap, OtherFormat
 from engramlog_server.events.log import EventLog
-from engramlog_server.events.marks import Marker, Marks
 from engramlog_server.events.memory_log import InMemoryEventLog
 from engramlog_server.events.partitions import STORE_KEY, LogKeys, spread_tags
 from engramlog_server.events.redis.log import RedisEventLog

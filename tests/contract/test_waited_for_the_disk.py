@@ -9,9 +9,8 @@ import pytest
 import redis
 
 from engramlog_server.events.partitions import spread_tags
-from engramlog_server.events.redis.durability import Promise
+from engramlog_server.events.redis.durability import UNPROVED, Promise, Proof
 from engramlog_server.events.redis.log import RedisEventLog
-from engramlog_server.events.redis.proving import UNPROVED, Proof
 from tests.conftest import EVERY_SERVER
 from tests.given.samples import mention, owner_in
 from tests.rows import each_row

@@ -51,7 +51,7 @@ from engramlog_server.projections.fold.changelog import DECISIONS
 from engramlog_server.projections.fold.owner import OwnerState
 from engramlog_server.projections.fold.working_set import names
 from engramlog_server.projections.redis.view import PartitionStanding, RedisViews
-from engramlog_server.projections.views.event_told import event_of, event_told
+from engramlog_server.projections.views.event_words import event_of, event_told
 from engramlog_server.projections.views.view import OwnerView
 
 _RULE = "what `next` or `follow` said on a page before, with nothing else changed in the question"

@@ -19,8 +19,7 @@ from engramlog_server.projections.memory.sources import Asides
 from engramlog_server.projections.memory.working_memory import Turn, set_aside_among
 from engramlog_server.projections.redis.said import all_said
 from engramlog_server.projections.redis.view import RedisViews
-from engramlog_server.projections.views.event_told import event_of
-from engramlog_server.projections.views.event_words import OwnerToday
+from engramlog_server.projections.views.event_words import OwnerToday, event_of
 
 
 class OwnersToday:

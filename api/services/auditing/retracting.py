@@ -36,10 +36,10 @@ from engramlog_server.api.shapes import (
 )
 from engramlog_server.api.work.patience import current_check, has_told
 from engramlog_server.events.catalogue import MemoryDeleted, MemoryRevised, SourceSetAside
+from engramlog_server.events.entry import Naming
 from engramlog_server.events.envelope import AnyEvent, canonical, derived_id, micros
 from engramlog_server.events.errors import ConcurrencyError, InputError, OwnerQuarantined, refused
 from engramlog_server.events.log import EventLog
-from engramlog_server.events.naming import Naming
 from engramlog_server.events.partitions import partition_of, position_text
 from engramlog_server.events.standing import PERSONS, is_persons_word
 from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS

@@ -62,11 +62,10 @@ from engramlog_server.events.partitions import (
 from engramlog_server.events.redis.admission import read_room
 from engramlog_server.events.redis.alarms import RedisAlarms
 from engramlog_server.events.redis.gap import look, refuse_gap_seen
-from engramlog_server.events.redis.haste import in_haste
 from engramlog_server.events.redis.opening import opened_where_it_can_be
 from engramlog_server.events.redis.receipts import RECEIPT_LOST
 from engramlog_server.events.redis.secrets import read_ciphers
-from engramlog_server.events.redis.wire import Wire, WirePool
+from engramlog_server.events.redis.wire import Wire, WirePool, in_haste
 from engramlog_server.events.sealing.seals import SealingStanding
 from engramlog_server.events.validation import make_event, ready
 from engramlog_server.projections.checks import Check

@@ -12,8 +12,8 @@ from engramlog_server.events.log import AppendReceipt
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.alarms import RedisAlarms
 from engramlog_server.events.redis.cluster.client import ClusterClient
+from engramlog_server.events.redis.durability import UNPROVED, Proof
 from engramlog_server.events.redis.log import RedisEventLog
-from engramlog_server.events.redis.proving import UNPROVED, Proof
 from engramlog_server.events.redis.wire import Wire, WirePool, open_wire
 from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
 from engramlog_server.projections.redis.debt import FoldDebt

@@ -11,7 +11,7 @@ import pytest
 from engramlog_server.events.errors import ReceiptLost, StoreFull, UnderReplicated
 from engramlog_server.events.log import AppendReceipt
 from engramlog_server.events.partitions import LogKeys
-from engramlog_server.events.redis.proving import Proof
+from engramlog_server.events.redis.durability import Proof
 from engramlog_server.events.redis.receipts import RECEIPT_LOST
 from engramlog_server.events.redis.wire import connect, open_wire
 from tests.given.clusters.cluster import GivenCluster

@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 
 from engramlog_server.events.catalogue import EventDiscarded
 from engramlog_server.projections.fold.owner import fold_owner
-from engramlog_server.projections.views.foreseen import would_change
-from engramlog_server.projections.views.view import OwnerView
+from engramlog_server.projections.views.view import OwnerView, would_change
 from tests.examples import examples
 from tests.given.events import Told, folded, secret_of, stored
 from tests.given.histories import histories

@@ -23,8 +23,8 @@ from engramlog_server.projections.reports.held_scores import held_scores
 from engramlog_server.projections.reports.instants import ORDERS, WEIGHT, InstantStep, RowsAsked, Track, sheet_of
 from engramlog_server.projections.reports.listing.rows import listing
 from engramlog_server.projections.reports.moving import Moving
-from engramlog_server.projections.views.hidden import hidden_in
 from engramlog_server.projections.views.query import ViewQuery, detail, seen_at
+from engramlog_server.projections.views.texts import hidden_in
 from engramlog_server.projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import Told, at, created, in_session, mentioned, negated, profile, rejected, secret_of, stored

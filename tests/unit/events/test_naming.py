@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engramlog_server.events.entry import Naming
 from engramlog_server.events.envelope import derived_id
 from engramlog_server.events.errors import StoreMismatch
-from engramlog_server.events.naming import Naming
 from tests.rows import each_row
 
 SECRET, OTHER = bytes(range(32)), bytes(range(1, 33))

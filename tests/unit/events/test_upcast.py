@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engramlog_server.events.catalogue import LATEST_VERSION
-from engramlog_server.events.upcast import UPCASTERS, upcast
+from engramlog_server.events.envelope import UPCASTERS, upcast
 from tests.rows import each_row
 
 

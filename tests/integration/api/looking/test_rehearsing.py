@@ -13,7 +13,7 @@ from engramlog_server.events.errors import EngramlogError, NotYetFolded
 from engramlog_server.events.parameters import DEFAULTS
 from engramlog_server.events.partitions import parse_position
 from engramlog_server.events.redis.wire import Wire
-from engramlog_server.projections.views.foreseen import would_change
+from engramlog_server.projections.views.view import would_change
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import (
     Told,

@@ -10,8 +10,7 @@ import pytest
 from engramlog_server.consumers.verify import levels as redis_levels
 from engramlog_server.consumers.verify.levels import Levels
 from engramlog_server.events.catalogue import SensitivityRaised, SensitivitySet
-from engramlog_server.events.envelope import from_micros, prepare
-from engramlog_server.events.marks import Marker, Marks
+from engramlog_server.events.envelope import Marker, Marks, from_micros, prepare
 from engramlog_server.events.partitions import LogKeys, partition_of
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import open_wire

@@ -15,8 +15,8 @@ from engramlog_server.consumers.verify.oracle import Oracle
 from engramlog_server.consumers.verify.partition import verify_partition
 from engramlog_server.events.catalogue import MemoryDeleted
 from engramlog_server.events.errors import UnderReplicated
+from engramlog_server.events.redis.durability import Proof
 from engramlog_server.events.redis.log import RedisEventLog
-from engramlog_server.events.redis.proving import Proof
 from engramlog_server.events.redis.wire import WirePool
 from engramlog_server.ops.commands.proof import render_verified, verified
 from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys

@@ -36,9 +36,9 @@ from engramlog_server.events.catalogue import (
 from engramlog_server.events.envelope import derived_id
 from engramlog_server.events.errors import DamagedState, InputError
 from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.opening import owner_mark, turn_mark
 from engramlog_server.events.redis.secrets import read_cipher
 from engramlog_server.events.redis.wire import Wire
-from engramlog_server.events.redis.wordless import owner_mark, turn_mark
 from engramlog_server.ops.erasing.fence_list import ErasureStep
 from engramlog_server.ops.erasing.owner import readmit_owner
 from engramlog_server.ops.erasing.words_list import WordsGoing

@@ -14,8 +14,8 @@ from redis import Redis
 from engramlog_server.consumers.fold.rebuild import rebuild_partition
 from engramlog_server.events.envelope import encode, new_event_id
 from engramlog_server.events.errors import DamagedState
+from engramlog_server.events.redis.opening import laid_left
 from engramlog_server.events.redis.secrets import read_cipher
-from engramlog_server.events.redis.wordless import laid_left
 from engramlog_server.ops.erasing.fence_list import FenceList
 from tests.integration.erasing.words.erased_words import ADA, CANARY, GOING, ErasingWords, leaks
 from tests.servers import RedisServer

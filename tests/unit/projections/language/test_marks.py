@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from engramlog_server.events.envelope import decode
-from engramlog_server.events.marks import NOTHING, Marks
+from engramlog_server.events.envelope import NOTHING, Marks, decode
 from engramlog_server.projections.language.marks import MARKER, WORDLESS, mark
 from engramlog_server.projections.language.sensitivity.event_level import LEVEL_RULES, level_of
 from engramlog_server.projections.language.statements import STATEMENT_RULES, statements_of

@@ -14,8 +14,7 @@ from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.in_common import LEAST
 from engramlog_server.projections.memory.pattern import is_pattern
 from engramlog_server.projections.memory.record import DAY, Memory
-from engramlog_server.projections.views.in_pattern import pattern_told
-from engramlog_server.projections.views.query import leaving, seen_at
+from engramlog_server.projections.views.query import leaving, pattern_told, seen_at
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import (
     Story,
