@@ -1,4 +1,4 @@
-"""An event of the log as it is shown: its envelope, what the log records with it, and as much of its words as other answers show. Pure.
+"""An event of the log as it is shown: envelope, what the log records with it, and as much of its words as other answers show. Pure.
 
 Reasons pass through `telling.Teller`, turns are cut by deletions and set-aside sources, all else by the memories that the event
 names as they are today. A withheld word is replaced by a mark with the reason; ids, numbers and times stay.
