@@ -15,12 +15,12 @@ from pathlib import Path
 import numpy as np
 
 from engramlog_server.projections.embedding import minilm
+from engramlog_server.projections.embedding.embedder import QUESTIONS
 from engramlog_server.projections.embedding.idle import FIXED
 from engramlog_server.projections.embedding.likeness import WEIGHTS
 from engramlog_server.projections.embedding.meaning import Embedder
 from engramlog_server.projections.embedding.minilm import MiniLM
 from engramlog_server.projections.embedding.use import UniversalEncoder
-from engramlog_server.projections.embedding.usual import QUESTIONS
 from engramlog_server.projections.language.scripts import holds_han
 
 EXAMPLES = Path(__file__).parent / "data" / "change"

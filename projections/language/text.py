@@ -33,6 +33,7 @@ import Stemmer
 from engramlog_server.projections.language.lexicon import words
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN, HIRAGANA, KATAKANA, MARKS, OTHER_UNSPACED
+from engramlog_server.projections.language.times.names import MONTHS
 from engramlog_server.projections.language.traditional import SIMPLIFIED
 
 MAX_TOKEN = 128
@@ -85,20 +86,6 @@ _LEAST_PART = 3
 _THOUSANDS = regex(r"(?<![\d.,])(\d{1,3}(?:,\d{3})+)(\.\d+)?(?![\d,])", re.ASCII)
 _PERSON = regex(r"(?<![\w'])([a-z])'([a-z]{3,})", re.ASCII)
 _ISO_DAY = regex(r"(?<![\w-])(?:19|20)\d\d-([01]\d)-([0-3]\d)(?!\d)", re.ASCII)
-_MONTHS = [
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-]
 _HIRAGANA_OF = {point: point - 0x60 for point in range(0x30A1, 0x30F7)}
 _LEAST_COMPOUND = 4
 """Katakana letters from which on a run may be made of several words."""
@@ -179,7 +166,7 @@ def _wholes(folded: str) -> list[str]:
         found += [stem(first + rest) for first, rest in _PERSON.findall(folded)]
     if "-" in folded:
         for month, day in _ISO_DAY.findall(folded):
-            found += [stem(_MONTHS[(int(month) - 1) % 12]), str(int(day))]
+            found += [stem(MONTHS[(int(month) - 1) % 12]), str(int(day))]
     if _NINE_DIGITS.search(folded):
         for number in _PHONE.findall(folded):
             if not _DAY.match(number):

@@ -13,8 +13,7 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 
 from engramlog_server.projections.index.said_index import SaidNames
-from engramlog_server.projections.language.doubtful import sounds_like_an_order
-from engramlog_server.projections.language.orders import gives_orders
+from engramlog_server.projections.language.orders import gives_orders, sounds_like_an_order
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.questions import asks
 from engramlog_server.projections.language.sentences import asked_words, says_something, words

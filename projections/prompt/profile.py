@@ -16,8 +16,8 @@ import numpy as np
 
 from engramlog_server.projections.checks import Check, unchecked
 from engramlog_server.projections.language.about_user import CLASSES, about_user, passing_days
-from engramlog_server.projections.language.doubtful import overrides_rules
 from engramlog_server.projections.language.extraction.instructing import INSTRUCTION
+from engramlog_server.projections.language.orders import overrides_rules
 from engramlog_server.projections.language.times.bounds import bounded, plan_over
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.kind import is_statement

@@ -15,10 +15,10 @@ from engramlog_server.api.services.reading import Reader
 from engramlog_server.consumers.jobs.embedding import EmbeddingJob
 from engramlog_server.events.errors import BadSetting, EmbedderFailed, InputError
 from engramlog_server.projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders
+from engramlog_server.projections.embedding.embedder import TEXTS as TEXTS_OF_NOBODY
 from engramlog_server.projections.embedding.embedder import CachingEmbedder
 from engramlog_server.projections.embedding.meaning import EmbeddedQuestion, Sense
 from engramlog_server.projections.embedding.minilm import MODEL, MiniLM
-from engramlog_server.projections.embedding.usual import TEXTS as TEXTS_OF_NOBODY
 from engramlog_server.projections.ranking.question import MeantQuestion
 from engramlog_server.projections.redis import meanings as redis_meanings
 from engramlog_server.projections.redis.meanings import Meanings

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 
 from engramlog_server.events.errors import BadSetting, EmbedderFailed
-from engramlog_server.projections.embedding.imported import imported_embedder
+from engramlog_server.projections.embedding.embedder import imported_embedder
 from engramlog_server.projections.embedding.meaning import Embedded, EmbeddedQuestion, Embedder
 from tests.doubles.embedding import WordEmbedder
 from tests.rows import each_row

@@ -14,9 +14,15 @@ from engramlog_server.projections.embedding import embedder as model_embedder
 from engramlog_server.projections.embedding import minilm as model_minilm
 from engramlog_server.projections.embedding import openai as model_openai
 from engramlog_server.projections.embedding import use as model_use
-from engramlog_server.projections.embedding.embedder import MOST_QUESTIONS, MOST_TEXTS, CachingEmbedder, embedder_named
+from engramlog_server.projections.embedding.embedder import (
+    MOST_QUESTIONS,
+    MOST_TEXTS,
+    TEXTS,
+    CachingEmbedder,
+    embedder_named,
+    usual_of,
+)
 from engramlog_server.projections.embedding.meaning import Embedded, Usual, Vectors
-from engramlog_server.projections.embedding.usual import TEXTS, usual_of
 from tests.doubles.embedding import WordEmbedder
 from tests.patience import PATIENCE
 from tests.rows import each_row

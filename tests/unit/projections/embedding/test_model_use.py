@@ -9,10 +9,9 @@ import pytest
 
 from engramlog_server.events.errors import BadSetting, EmbedderFailed
 from engramlog_server.projections.embedding import use as model_use
-from engramlog_server.projections.embedding.embedder import CachingEmbedder
+from engramlog_server.projections.embedding.embedder import QUESTION_SHARE, CachingEmbedder
 from engramlog_server.projections.embedding.idle import FIXED
 from engramlog_server.projections.embedding.use import DIMENSIONS, MOST_LETTERS, UniversalEncoder
-from engramlog_server.projections.embedding.usual import QUESTION_SHARE
 from tests.doubles.odd_texts import ODD_TEXTS
 from tests.rows import each_row
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engramlog_server.projections.embedding.embedder import TEXTS, usual_of
 from engramlog_server.projections.embedding.meaning import EmbeddedQuestion, JoinedPieces, Sense, Usual, Vectors
-from engramlog_server.projections.embedding.usual import TEXTS, usual_of
 
 SIZE = 64
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engramlog_server.projections.language.sensitivity import background, contact, keys, logins, papers, passwords
+from engramlog_server.projections.language.sensitivity import keys, logins, papers, passwords, personal
 from engramlog_server.projections.language.sensitivity.fold import folded, in_lower_case
 from engramlog_server.projections.language.sensitivity.papers import holds_iban
 from engramlog_server.projections.language.sensitivity.reading import (
@@ -165,7 +165,7 @@ def test_what_is_looked_up_for_all_rules_is_what_each_asks_for(text: str) -> Non
 
 
 BEGUN = {
-    "education": background._EDUCATION, "token": keys._ISSUED_TOKEN,
+    "education": personal._EDUCATION, "token": keys._ISSUED_TOKEN,
     "cloud key": keys._CLOUD_KEY, "assigned key": keys._ASSIGNED_KEY,
     "private key": keys._PRIVATE_KEY, "json web token": keys._JWT,
     "addressed": keys._ADDRESSED, "social security": papers._SSN,
@@ -268,16 +268,16 @@ def test_the_number_of_a_paper_is_found_behind_its_name_as_in_the_whole_text(tex
 def test_what_is_looked_for_near_what_it_needs_is_found_as_in_the_whole_text(text: str) -> None:
     plain, whole = folded(text), _Whole(text)
     phone = any(
-        7 <= sum(map(str.isdigit, found["number"])) <= 15 for found in contact._CALLED_PHONE.finditer(whole.lower)
+        7 <= sum(map(str.isdigit, found["number"])) <= 15 for found in personal._CALLED_PHONE.finditer(whole.lower)
     )
-    work = background._OCCUPATION
+    work = personal._OCCUPATION
     runs, letters = whole.long_runs, re.compile("[A-Za-z0-9_.:-]{23,}")
     for name, found, expected in (
-        ("phone", contact.holds_phone(whole) or not phone, True),
-        ("street", contact.names_a_street(whole), bool(contact._STREET.search(whole.text))),
+        ("phone", personal.holds_phone(whole) or not phone, True),
+        ("street", personal.names_a_street(whole), bool(personal._STREET.search(whole.text))),
         (
             "work",
-            background.says_where_someone_works(whole),
+            personal.says_where_someone_works(whole),
             bool(work.search(whole.lower)),
         ),
         (

@@ -34,8 +34,7 @@ from engramlog_server.projections.language.sensitivity.event_level import (
     level_of,
     level_of_data,
 )
-from engramlog_server.projections.language.sensitivity.index import Index
-from engramlog_server.projections.language.sensitivity.text_level import SECRET, detect_sensitivity
+from engramlog_server.projections.language.sensitivity.text_level import SECRET, Index, detect_sensitivity
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.past.folding import fold_records
 from engramlog_server.projections.past.life import life_of

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.language.sensitivity import codes, keys, logins, passwords, private
+from engramlog_server.projections.language.sensitivity import codes, keys, logins, passwords, personal
 from engramlog_server.projections.language.sensitivity.fold import folded, in_lower_case
 from engramlog_server.projections.language.sensitivity.reading import AFTER, BEFORE, FREE, SPACING, pieces, places
 from engramlog_server.projections.language.sensitivity.rule import listed
@@ -42,7 +42,7 @@ NOT_PRIVATE = [
 
 CUES = {
     "passwords": passwords.PASSWORDS, "logins": logins.GIVEN, "codes": codes.CODES,
-    "keys": keys.KEYS, "health": sorted(private.HEALTH), "chinese": passwords.CODES_ZH,
+    "keys": keys.KEYS, "health": sorted(personal.HEALTH), "chinese": passwords.CODES_ZH,
 }  # fmt: skip
 
 
