@@ -8,6 +8,7 @@ from typing import Final
 from engramlog_server.projections.language.kin import chinese as chinese_kin
 from engramlog_server.projections.language.kin import english as english_kin
 from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.times.names import MONTH
 
 CLASSES: Final = ("name", "household and health", "home", "work", "preferences", "plans", "rest")
 """In the order of a profile."""
@@ -64,7 +65,7 @@ _PATTERNS = (
     ),
 )
 _PASSING = regex(
-    r"\b(?:am|is|are|'m|'s|'re|feel|feels|feeling) (?:\w+ ){0,2}(?:tired|exhausted|swamped|burn(?:ed|t) out|relieved|deep into"
+    r"\b(?:am|is|are|been|'m|'s|'re|feel|feels|feeling) (?:\w+ ){0,2}(?:tired|exhausted|swamped|burn(?:ed|t) out|relieved|deep into"
     r"|hungry|thirsty|sleepy|sick|ill|busy"
     r"|stressed|bored|annoyed|upset|angry|furious|raging|worried|anxious about|happy|sad|excited|nervous|stuck|confused|travel+ing"
     r"|on (?:my|the|his|her|their) way|in a (?:hurry|meeting)|in (?:the )?hospital|out of town)\b"
@@ -73,7 +74,7 @@ _PASSING = regex(
     r"|\b(?:right now|at the moment|today|tonight|this week|so far|all (?:morning|afternoon|day|night))\b"
     r"|\b(?:am|is|are|'m|'re) (?:checking in|following up|reaching out|eager|keen|curious|initiating"
     r"|uploading|waiting|looking forward|still \w+ing)\b"
-    r"|^(?:i|user) (?:particularly|specifically|especially) \w+|\b(?:days?|weeks?|hours?) left$"
+    r"|^(?:i|user) (?:particularly|specifically|especially) \w+|\b(?:days?|weeks?|hours?) left(?=$| \(said)"
     r"|^(?:i|user) (?:\w+ly )?(?:asked (?!to remember)|requested|demanded|instructed)"
     r"|(?:我|用户|用戶)(?:今天|现在|刚|有点|好|很|太)?(?:累|困|饿|渴|烦|忙|感冒|发烧|头疼|难受|出差)(?!的时候)"
     r"|(?:儿子|女儿|孩子|爸|妈|先生|太太|老公|老婆)(?:今天|现在|刚|有点)?(?:感冒|发烧|头疼|生病|病|住院)了|(?:我|用户|用戶)(?:刚刚|剛剛|现在没有|現在沒有)|今天|今晚|此刻|这周|這週",
@@ -101,7 +102,7 @@ _INTENDED = regex(
 """An intention without a day, or what was so at the time it was said."""
 _LASTING = (
     r"mov|relocat|settl|marr|divorc|separat|retir|graduat|switch|swap|chang|quit|left|dropp|stopp|start|join|adopt|learn|studi"
-    r"|train|work|liv|rais|found(?!ed)|open|clos|suffer|surviv|experienc|contract|injur|diagnos|emigrat|immigrat|qualifi|convert|promis"
+    r"|train|work|liv|rais|founded|open|clos|suffer|surviv|experienc|contract|injur|diagnos|emigrat|immigrat|qualifi|convert|promis"
     r"|nam|call|us(?=ed to)|need|lik|lov|hat|want|limit|impair|mix|shar(?=ed (?:custody|flat|house|office))|certifi|advanc|inherit"
     r"|decid|agree|ask|becom|serv|bred|seed|need|indeed|accept|own|prefer|play|enjoy|suit|bas|licen[cs]|regist|allow|stay|pass"
 )
@@ -110,8 +111,14 @@ _EVENT = regex(
     r"(?: \w+ly| already| just| also| once)* "
     rf"(?!(?:{_LASTING})\w*\b)(?!.*\b(?:degree|phd|master'?s?|bachelor'?s?|apprenticeship)\b)"
     r"(?:\w{2,}ed|taken|took|written|wrote|spent|found|came|did|made|given|gave|seen|saw|met|chosen|chose|sent|went|gone|built|held"
-    r"|heard|felt|told|said|had (?:to|a quick)|got (?:the|feedback|confirmation|\w+ (?:shipped|open))|has been invited)\b"
-    r"|^(?:我|用户|用戶)(?!.*[换改搬升考结离辞戒养卖換結離養賣])[^，。]{0,10}?(?:去看了|去了|看了|看完了|参加了|參加了|注册了"
+    r"|heard|felt|told|said|re\w*(?:wrote|did|made)|led|co-led|learned that|agreed (?:to|with)|worked with .{1,60} on"
+    r"|began by|started by|was in the middle"
+    r"|had (?:to|another|an? (?:\w+ )?(?:look|time|discussion|meeting|disagreement|chat|talk|call|conversation|review))"
+    r"|got (?:the|invited|feedback|confirmation|\w+ (?:shipped|open)|.{1,40} shipped)|been (?:invited|offered))\b"
+    rf"|^(?!.*\b(?:born|birthday|anniversary|every|since|moved|married|switched|changed|joined|retired|quit|left|adopted)\b)"
+    rf".*\b(?:on|by|starting|from) (?:{MONTH}) \d"
+    r"|^user's (?:[\w-]+,? ){1,6}(?:recommended|suggested|complimented|invited|congratulated|was surprised)\b"
+    r"|^(?:我|用户|用戶)(?!.*[换改搬升考结离辞戒养卖換結離養賣])[^，。]{0,24}?(?:去看了|去了|看了|看完了|参加了|參加了|注册了"
     r"|去[^，。]{1,8}了|感受到了|学到了|度过了|完成了|收到了|遇到了|遇见了|聊了|见了|拍了|走着|享受着|把[^，。]{1,20}分给)",
     2,
 )
