@@ -368,7 +368,7 @@ def _description(value: object) -> str:
 
 
 def _fields(shape: str) -> str:
-    return "lines (turn_id, occurred_at, text)" if shape == LINES else f"{shape} ({SHAPES[shape].told_by})"
+    return "lines (turn_id, occurred_at, text)" if shape == LINES else f"{shape} ({SHAPES[shape].comes_from})"
 
 
 def _allowed() -> str:

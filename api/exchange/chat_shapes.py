@@ -91,7 +91,7 @@ class ChatShape:
     """How conversations of one export are recognised and read."""
 
     name: str
-    told_by: str
+    comes_from: str
     """What a conversation of this shape has, for errors."""
     recognised: Callable[[Json], bool]
     messages: Callable[[Json], Branch]

@@ -90,29 +90,13 @@ def english_birthday(clause: Clause, turn: TurnText) -> ExtractedStatement | Non
     """The birthday in an English clause, or None."""
     text = " ".join(clause.text.replace("’", "'").split()).strip(" ,.!;:)(-–—*#>")
     text = _LED.sub("", text, count=1) if _LED.match(text) else text
-    birthday = _birthday_in(_english().match(text), text)
-    if birthday is None:
-        return None
-    name = turn.name or "User"
-    whose = f"{name}'s {birthday.whose}" if birthday.whose else name
-    day = _day_english(birthday.when, turn)
-    near = birthday.when.casefold() + (f" (said on {turn.day})" if turn.day else "")
-    content = f"{whose}'s birthday is on {day}" if day is not None else f"{whose}'s birthday is {near}"
-    return _stated(clause, content, None if day is None else StatedTriple(whose, "was born", day))
+    return _stated(clause, turn, _birthday_in(_english().match(text), text), han=False)
 
 
 def chinese_birthday(clause: Clause, turn: TurnText) -> ExtractedStatement | None:
     """The birthday in a Chinese clause, or None."""
     text = _LED_CHINESE.sub("", "".join(clause.text.split()).strip("，。！？!?；;…~ 、:："), count=1)
-    birthday = _birthday_in(_chinese().match(text), text)
-    if birthday is None:
-        return None
-    name = turn.name or "用户"
-    whose = f"{name}的{birthday.whose}" if birthday.whose else name
-    day = _day_chinese(birthday.when, turn)
-    near = birthday.when + (f"（{turn.day}说）" if turn.day else "")
-    content = f"{whose}的生日是{near if day is None else day}"
-    return _stated(clause, content, None if day is None else StatedTriple(whose, "出生", day))
+    return _stated(clause, turn, _birthday_in(_chinese().match(text), text), han=True)
 
 
 def _birthday_in(match: Match[str] | None, said: str) -> _Birthday | None:
@@ -124,26 +108,19 @@ def _birthday_in(match: Match[str] | None, said: str) -> _Birthday | None:
     return _Birthday(whose, when or "today")
 
 
-def _stated(clause: Clause, content: str, triple: StatedTriple | None) -> ExtractedStatement:
+def _stated(clause: Clause, turn: TurnText, birthday: _Birthday | None, *, han: bool) -> ExtractedStatement | None:
+    if birthday is None:
+        return None
+    whose, when = turn.called(han=han), birthday.when
+    if birthday.whose:
+        whose += f"的{birthday.whose}" if han else f"'s {birthday.whose}"
+    day = when if ("月" in when if han else any(map(str.isdigit, when))) else None
+    away = _AWAY.get(when.casefold())
+    if away is not None and turn.day is not None:
+        near = date.fromisoformat(turn.day) + timedelta(days=away)
+        day = f"{near.month}月{near.day}日" if han else f"{MONTHS[near.month - 1].capitalize()} {near.day}"
+    named = day or turn.dated(when if han else when.casefold(), han=han)
+    content = f"{whose}的生日是{named}" if han else f"{whose}'s birthday is {'on ' if day else ''}{named}"
+    triple = None if day is None else StatedTriple(whose, "出生" if han else "was born", day)
     span = (clause.start, clause.end)
     return ExtractedStatement(content, "identity", "fact", 1, clause.asserted, 0.85, span, (), triple)
-
-
-def _near(when: str, turn: TurnText) -> date | None:
-    """The date of a relative day such as *tomorrow*; None without the day of the turn."""
-    away = _AWAY.get(when.casefold())
-    return None if away is None or turn.day is None else date.fromisoformat(turn.day) + timedelta(days=away)
-
-
-def _day_english(when: str, turn: TurnText) -> str | None:
-    near = _near(when, turn)
-    if near is not None:
-        return f"{MONTHS[near.month - 1].capitalize()} {near.day}"
-    return when if any(one.isdigit() for one in when) else None
-
-
-def _day_chinese(when: str, turn: TurnText) -> str | None:
-    near = _near(when, turn)
-    if near is not None:
-        return f"{near.month}月{near.day}日"
-    return when if "月" in when else None

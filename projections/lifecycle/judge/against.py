@@ -53,23 +53,29 @@ def against(
     `turns`, in which it was said, has told already is passed over but for triples, of which whoever asks must know. `refining`:
     what it says more fully is told too.
     """
-    replaced, doubtful = _in_slot(shelf, said, speaker, year, turns)
-    if replaced:
-        yield Finding("replaces", tuple(replaced), "it holds only once", sure=True)
-    if doubtful:
-        yield Finding("may replace", tuple(doubtful), "two values where one holds", sure=False)
+    triple = said.triple
+    if triple is not None and triple.predicate in HOLDS_ONCE | HOLDS_ALWAYS:
+        values = [one for one in shelf.in_slot(triple, speaker) if not _comes_from(one[0], turns)]
+        new = (said.content, triple.object)
+        outcomes = [
+            (one, outcome(triple.predicate, new, (one.content, value), year, said.correction)) for one, value in values
+        ]
+        if replaced := tuple(known for known, what in outcomes if what == "replaces"):
+            yield Finding("replaces", replaced, "it holds only once", sure=True)
+        if doubtful := tuple(known for known, what in outcomes if what == "may"):
+            yield Finding("may replace", doubtful, "two values where one holds", sure=False)
     denied = shelf.denied(said.triple, speaker) if said.triple is not None else None
     if denied is not None:
         yield Finding("denies", (denied,), "the speaker says the reverse", sure=True)
     since = shelf.changed_since(said.content, speaker, said_at)
-    if since is not None and not _told(since[0], turns):
+    if since is not None and not _comes_from(since[0], turns):
         yield Finding("changed since", (since[0],), since[1].reason, since[1].sure)
     changed = shelf.changed(said.content, speaker, said_at)
-    if changed is not None and not _told(changed[0], turns):
+    if changed is not None and not _comes_from(changed[0], turns):
         yield Finding("changes", (changed[0],), changed[1].reason, changed[1].sure)
     now = not of_another_time(core(said.content), year)
     for alike, known in near:
-        if _told(known, turns) or not is_beside(alike, known):
+        if _comes_from(known, turns) or not is_beside(alike, known):
             continue
         relation = compare(said.content, known.content)
         if relation.kind == "contradicts":
@@ -89,22 +95,5 @@ def ended(
     return next(found, None)
 
 
-def _in_slot(
-    shelf: Candidates, said: ExtractedStatement, speaker: str | None, year: int | None, turns: tuple[str, ...]
-) -> tuple[list[KnownMemory], list[KnownMemory]]:
-    """What is known of a thing that has one value at a time: what the statement replaces, and what it may replace."""
-    replaced: list[KnownMemory] = []
-    doubtful: list[KnownMemory] = []
-    triple = said.triple
-    if triple is None or triple.predicate not in HOLDS_ONCE | HOLDS_ALWAYS:
-        return replaced, doubtful
-    new = (said.content, triple.object)
-    for known, value in shelf.in_slot(triple, speaker):
-        if not _told(known, turns):
-            found = outcome(triple.predicate, new, (known.content, value), year, said.correction)
-            {"replaces": replaced, "may": doubtful, "stands": []}[found].append(known)
-    return replaced, doubtful
-
-
-def _told(known: KnownMemory, turns: tuple[str, ...]) -> bool:
-    return any(map(known.told_by, turns))
+def _comes_from(known: KnownMemory, turns: tuple[str, ...]) -> bool:
+    return any(map(known.comes_from, turns))

@@ -84,7 +84,7 @@ class CorrectingRun(JudgeRun):
         if not denial.said.asserted:
             return
         denied = self._of_denied(denial, turn.speaker)
-        known = [one for one in denied if not one.negated and not one.told_by(turn.turn_id)]
+        known = [one for one in denied if not one.negated and not one.comes_from(turn.turn_id)]
         gone = [one for one in known if not self._is_later(one, claim)][:MOST_RETRACTED]
         if gone and denial.taken_back:
             self._retract(claim, gone)

@@ -133,7 +133,7 @@ class JudgeRun:
             return None
         speaker = claim.turn.speaker
         gone = ended(claim.statement, lambda text: self._shelf.near(text, speaker), self._least)
-        if gone is not None and not gone.told_by(claim.turn.turn_id):
+        if gone is not None and not gone.comes_from(claim.turn.turn_id):
             return self._negate(claim, [gone], "the speaker takes it back")
         near = self._shelf.near(claim.content, speaker)
         again = self._said_already(claim.statement, near)
@@ -175,7 +175,7 @@ class JudgeRun:
         facts = [StatedTriple(*fact) for fact in known.facts] if was else []
         denials = (self._shelf.denied(fact, claim.turn.speaker) for fact in facts)
         denial = next((one for one in denials if one is not None and one.id != known.id), None)
-        if denial is None or denial.told_by(claim.turn.turn_id) or self._is_later(denial, claim):
+        if denial is None or denial.comes_from(claim.turn.turn_id) or self._is_later(denial, claim):
             return
         reason, turn_id = "the speaker holds to what he had taken back", claim.turn.turn_id
         data = MemoryNegated(
@@ -214,7 +214,7 @@ class JudgeRun:
             if one.meaning == "denies":
                 if self._is_later(known, claim):
                     return self._outdated(claim, known, "the speaker said the reverse since")
-                if known.told_by(turn.turn_id):
+                if known.comes_from(turn.turn_id):
                     continue
             # Too few of the changes that imported chats report are right (docs/design.md).
             sure = one.sure and (claim.source.trust != IMPORTED or one.meaning not in ("changes", "changed since"))
@@ -230,7 +230,7 @@ class JudgeRun:
     def _flag_contradicted(self, claim: Claim, near: Iterable[tuple[float, KnownMemory]]) -> bool:
         """Flag a claim with the first memory on its topic that it contradicts; whether there is one."""
         for alike, known in near:
-            if alike >= TOPIC and not known.told_by(claim.turn.turn_id) and not known.negated:
+            if alike >= TOPIC and not known.comes_from(claim.turn.turn_id) and not known.negated:
                 relation = compare(core(claim.content), core(known.content))
                 if relation.kind == "contradicts":
                     self._flag(claim, known, "; ".join(relation.reasons)[:MOST_REASON])
@@ -256,7 +256,7 @@ class JudgeRun:
         return self._add(claim, "asked again and again", tuple(first.turns))
 
     def _again(self, claim: Claim, known: KnownMemory, alike: float) -> None:
-        if known.told_by(claim.turn.turn_id):
+        if known.comes_from(claim.turn.turn_id):
             return self._record("SKIP", claim, known.id, "known from this turn")
         data = MemoryMentioned(memory_id=known.id, similarity=round(alike, 6), turn_id=claim.turn.turn_id)
         known.turns.append(claim.turn.turn_id)

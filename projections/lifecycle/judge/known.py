@@ -87,7 +87,7 @@ class KnownMemory:
         at = memory.last_activated_at
         return cls(memory.id, memory.content, memory.category, memory.kind, sense, facts, turns, at, memory.is_negated)
 
-    def told_by(self, turn_id: str) -> bool:
+    def comes_from(self, turn_id: str) -> bool:
         """Whether this turn stated, mentioned or negated it."""
         return turn_id in self.turns
 

@@ -184,7 +184,7 @@ class Proposing(JudgeRun):
             self._propose_new(claim)
 
     def _propose_negation(self, one: Operation, claim: Claim, known: KnownMemory) -> None:
-        if known.negated or known.told_by(claim.turn.turn_id):
+        if known.negated or known.comes_from(claim.turn.turn_id):
             self._record("SKIP", claim, known.id, "taken back already" if known.negated else "known from this turn")
             return
         if one.content and compare(claim.content, known.content).kind == "same":

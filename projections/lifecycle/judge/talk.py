@@ -201,13 +201,8 @@ def _known(
     shelf: Candidates,
 ) -> list[KnownMemory]:
     """The memories that the turns may be about, and those that replies may have used."""
-    found: dict[str, KnownMemory] = {}
-    for message in messages:
-        for memory_id in sorted(injected.get(message.turn_id, ())):
-            known = shelf.get(memory_id)
-            if known is not None:
-                found[known.id] = known
+    used = [memory_id for message in messages for memory_id in sorted(injected.get(message.turn_id, ()))]
+    known = [memory for memory_id in used if (memory := shelf.get(memory_id)) is not None]
     for one in unread:
-        for known in shelf.by_meaning(one.turn.text, one.turn.speaker, KNOWN_A_TURN):
-            found.setdefault(known.id, known)
-    return list(found.values())[:MOST_KNOWN]
+        known += shelf.by_meaning(one.turn.text, one.turn.speaker, KNOWN_A_TURN)
+    return list({memory.id: memory for memory in known}.values())[:MOST_KNOWN]

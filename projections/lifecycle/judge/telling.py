@@ -206,7 +206,7 @@ class WriteJudge:
         near: Callable[[str], list[tuple[float, KnownMemory]]] = lambda text: self._shelf.near(text, new.speaker)  # noqa: E731
         seen = {new.memory_id}
         gone = ended(read, near, self._view.parameters.merge_similarity)
-        if gone is not None and not any(map(gone.told_by, new.turns)):
+        if gone is not None and not any(map(gone.comes_from, new.turns)):
             seen.add(gone.id)
             yield self._one(new, gone, "the speaker takes it back", sure=True)
         found = against(
