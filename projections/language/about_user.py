@@ -80,13 +80,13 @@ _PASSING = regex(
     r"|(?:儿子|女儿|孩子|爸|妈|先生|太太|老公|老婆)(?:今天|现在|刚|有点)?(?:感冒|发烧|头疼|生病|病|住院)了|(?:我|用户|用戶)(?:刚刚|剛剛|现在没有|現在沒有)|今天|今晚|此刻|这周|這週",
     2,
 )
-_FORMULA = regex(r"\\\(|[=≈×÷] ?[\d(]|`")
+_FORMULA = regex(r"\\\(|[=≈×÷] ?[\d(]|`|\b(?:do|have|has|got|agreed) \d[\d,.]*(?=$| \(said )")
 _INTENDED = regex(
     r"\b(?:i|we|user|others|(?:my|our|user's) (?:[\w-]+ ){1,3}?) ?(?:'m|am|is|are|'re) "
     r"(?:about to\b|(?:still|now|just|currently|also) )?(?!(?:liv|work|teach|learn|rais|dat|grow|will|us"
     r"|amaz|interest|miss|lov|car|outstand|someth|noth|anyth)ing\b)\w+ing\b"
     r"|\b(?:i|we|user|others) will\b|\b(?:lately|these days|this (?:month|year)|coming up|upcoming|over budget|behind schedule)\b"
-    r"|\d ?% (?:to|towards?|done|of the way)\b"
+    r"|\b(?:budget|goal (?:of|to)|busy schedule)\b|\d ?% (?:to|towards?|done|of the way)\b"
     r"|\basked to remember: (?!.*\b(?:user|they|their|them)\b)|要求记住：(?!.*(?:我|用户|自己))"
     r"|\b(?:i|we|user|others) (?:really |also |just )?(?:wants?|would like|hopes?|intends?|aims?|plans?) to\b"
     r"|\b(?:ha(?:s|ve)|'ve|already) (?:[\w'-]+ ){0,5}?(?:booked|planned|scheduled|lined up)\b"
@@ -101,25 +101,30 @@ _INTENDED = regex(
 )
 """An intention without a day, or what was so at the time it was said."""
 _LASTING = (
-    r"mov|relocat|settl|marr|divorc|separat|retir|graduat|switch|swap|chang|quit|left|dropp|stopp|start|join|adopt|learn|studi"
-    r"|train|work|liv|rais|founded|open|clos|suffer|surviv|experienc|contract|injur|diagnos|emigrat|immigrat|qualifi|convert|promis"
+    r"mov|relocat|settl|marr|divorc|separat|retir|graduat|switch|swap|chang|quit|left|trad|pull|dropp|stopp|start|join|adopt"
+    r"|learn(?!ed that)|studi|train|work|liv|rais|founded|open|clos|suffer|surviv|experienc"
+    r"|contract|injur|diagnos|emigrat|immigrat|qualifi|convert|promis"
     r"|nam|call|us(?=ed to)|need|lik|lov|hat|want|limit|impair|mix|shar(?=ed (?:custody|flat|house|office))|certifi|advanc|inherit"
-    r"|decid|agree|ask|becom|serv|bred|seed|need|indeed|accept|own|prefer|play|enjoy|suit|bas|licen[cs]|regist|allow|stay|pass"
+    r"|decid|agree(?!d (?:to|with))|ask|becom|serv|bred|seed|need|indeed"
+    r"|accept(?!ed .*\b(?:fee|contract)\b)|own|prefer|play|enjoy|suit|bas|licen[cs]|regist|allow|stay|pass"
+    r"|book|plann|schedul|arrang|order|regist|sign|enrol|invit|reserv|promis|hir"
 )
 _EVENT = regex(
     r"^(?:i|we|user)(?: and (?:others|their (?:[\w-]+ )?[\w-]+))?(?:'ve| have| has)?"
     r"(?: \w+ly| already| just| also| once)* "
-    rf"(?!(?:{_LASTING})\w*\b)(?!.*\b(?:degree|phd|master'?s?|bachelor'?s?|apprenticeship)\b)"
-    r"(?:\w{2,}ed|taken|took|written|wrote|spent|found|came|did|made|given|gave|seen|saw|met|chosen|chose|sent|went|gone|built|held"
+    rf"(?!(?:{_LASTING})\w*\b)(?!.*\b(?:now|any ?more|instead|degree|phd|master'?s?|bachelor'?s?|apprenticeship)\b)"
+    r"(?:\w{2,}ed|taken|took|written|wrote|spent|found|came|did|made|given|gave|seen|saw|met|chosen|chose|sent|went|built|held"
     r"|heard|felt|told|said|re\w*(?:wrote|did|made)|led|co-led|learned that|agreed (?:to|with)|worked with .{1,60} on"
     r"|began by|started by|was in the middle"
     r"|had (?:to|another|an? (?:\w+ )?(?:look|time|discussion|meeting|disagreement|chat|talk|call|conversation|review))"
     r"|got (?:the|invited|feedback|confirmation|\w+ (?:shipped|open)|.{1,40} shipped)|been (?:invited|offered))\b"
-    rf"|^(?!.*\b(?:born|birthday|anniversary|every|since|moved|married|switched|changed|joined|retired|quit|left|adopted)\b)"
+    rf"|^(?!.*\b(?:born|birthday|anniversary|every|since|moved|married|switched|changed|joined|retired|quit|left|adopted"
+    r"|am|is|are|will|have|has|going|booked|need|must)\b|.*'(?:m|s|re|ll|ve)\b)"
     rf".*\b(?:on|by|starting|from) (?:{MONTH}) \d"
-    r"|^user's (?:[\w-]+,? ){1,6}(?:recommended|suggested|complimented|invited|congratulated|was surprised)\b"
-    r"|^(?:我|用户|用戶)(?!.*[换改搬升考结离辞戒养卖換結離養賣])[^，。]{0,24}?(?:去看了|去了|看了|看完了|参加了|參加了|注册了"
-    r"|去[^，。]{1,8}了|感受到了|学到了|度过了|完成了|收到了|遇到了|遇见了|聊了|见了|拍了|走着|享受着|把[^，。]{1,20}分给)",
+    r"|^(?:i|user) once \w+(?:ed|t)\b"
+    r"|^user's (?:[\w-]+,? ){1,9}(?:recommended|suggested|complimented|invited|congratulated|was surprised)\b"
+    r"|^(?:我|用户|用戶)(?!.*(?:[换改搬升考结离辞戒养卖換結離養賣]|现在|現在|以后|不再))[^，。]{0,24}?(?:去看了|去了|看了|看完了|参加了|參加了|注册了"
+    r"|去(?![年世])[^，。]{1,8}了|感受到了|学到了|度过了|完成了|收到了|遇到了|遇见了|聊了|见了|拍了|走着|享受着|把[^，。]{1,20}分给)",
     2,
 )
 """Something that the speaker did once and that leaves no state: a document that was read, a meeting, an outing."""
