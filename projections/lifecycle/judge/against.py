@@ -37,7 +37,7 @@ class Finding(NamedTuple):
 
 def against(
     shelf: Candidates,
-    said: ExtractedStatement,
+    statement: ExtractedStatement,
     near: Iterable[tuple[float, KnownMemory]],
     *,
     speaker: str | None,
@@ -53,45 +53,48 @@ def against(
     `turns`, in which it was said, has told already is passed over but for triples, of which whoever asks must know. `refining`:
     what it says more fully is told too.
     """
-    triple = said.triple
+    triple = statement.triple
     if triple is not None and triple.predicate in HOLDS_ONCE | HOLDS_ALWAYS:
         values = [one for one in shelf.in_slot(triple, speaker) if not _comes_from(one[0], turns)]
-        new = (said.content, triple.object)
+        new = (statement.content, triple.object)
         outcomes = [
-            (one, outcome(triple.predicate, new, (one.content, value), year, said.correction)) for one, value in values
+            (one, outcome(triple.predicate, new, (one.content, value), year, statement.correction))
+            for one, value in values
         ]
         if replaced := tuple(known for known, what in outcomes if what == "replaces"):
             yield Finding("replaces", replaced, "it holds only once", sure=True)
         if doubtful := tuple(known for known, what in outcomes if what == "may"):
             yield Finding("may replace", doubtful, "two values where one holds", sure=False)
-    denied = shelf.denied(said.triple, speaker) if said.triple is not None else None
+    denied = shelf.denied(statement.triple, speaker) if statement.triple is not None else None
     if denied is not None:
         yield Finding("denies", (denied,), "the speaker says the reverse", sure=True)
-    since = shelf.changed_since(said.content, speaker, said_at)
+    since = shelf.changed_since(statement.content, speaker, said_at)
     if since is not None and not _comes_from(since[0], turns):
         yield Finding("changed since", (since[0],), since[1].reason, since[1].sure)
-    changed = shelf.changed(said.content, speaker, said_at)
+    changed = shelf.changed(statement.content, speaker, said_at)
     if changed is not None and not _comes_from(changed[0], turns):
         yield Finding("changes", (changed[0],), changed[1].reason, changed[1].sure)
-    now = not of_another_time(core(said.content), year)
+    now = not of_another_time(core(statement.content), year)
     for alike, known in near:
         if _comes_from(known, turns) or not is_beside(alike, known):
             continue
-        relation = compare(said.content, known.content)
+        relation = compare(statement.content, known.content)
         if relation.kind == "contradicts":
             reason = "; ".join(relation.reasons)[:MOST_REASON]
             yield Finding("contradicts", (known,), reason, relation.sure and now, alike, relation.by_characters)
-        elif refining and known.refined_by(said):
+        elif refining and known.refined_by(statement):
             yield Finding("refines", (known,), f"said more fully (similarity {alike:.2f})", sure=True, alike=alike)
 
 
 def ended(
-    said: ExtractedStatement, near: Callable[[str], Iterable[tuple[float, KnownMemory]]], least: float
+    statement: ExtractedStatement, near: Callable[[str], Iterable[tuple[float, KnownMemory]]], least: float
 ) -> KnownMemory | None:
     """The memory of what a statement takes back: "stopped running" ends "likes running", not "likes music"."""
-    if said.ends is None:
+    if statement.ends is None:
         return None
-    found = (known for alike, known in near(said.ends) if alike >= least and known.polarity > 0 and not known.negated)
+    found = (
+        known for alike, known in near(statement.ends) if alike >= least and known.polarity > 0 and not known.negated
+    )
     return next(found, None)
 
 

@@ -270,11 +270,11 @@ class Candidates:
         )
         return [known for one in ids if (known := self.get(one)) is not None]
 
-    def taken_back(self, said: ExtractedStatement, speaker: str | None) -> Memory | None:
+    def taken_back(self, statement: ExtractedStatement, speaker: str | None) -> Memory | None:
         """What says the same as a statement and was taken back by its speaker, last of all; None where nothing is."""
-        keys = [_told_as(who(speaker), said.content)]
-        if said.triple is not None and not said.triple.negation:
-            keys.append(_slots(who(speaker), *said.triple[:3])[1])
+        keys = [_told_as(who(speaker), statement.content)]
+        if statement.triple is not None and not statement.triple.negation:
+            keys.append(_slots(who(speaker), *statement.triple[:3])[1])
         return self._index.taken_back(keys)
 
     def put(self, known: KnownMemory, speaker: str | None) -> KnownMemory:
@@ -294,9 +294,9 @@ class Candidates:
             return None
         return self.put(KnownMemory(f"{turn.turn_id} {question}", question, "fact", "question", 1, []), turn.speaker)
 
-    def revise(self, known: KnownMemory, said: ExtractedStatement) -> None:
+    def revise(self, known: KnownMemory, statement: ExtractedStatement) -> None:
         """The memory says from now on what the statement says."""
-        known.content = said.content
+        known.content = statement.content
 
     def negate(self, known: KnownMemory) -> None:
         """It holds no longer: what lasts may be said again, what is superseded is gone (memory.md, section 4)."""

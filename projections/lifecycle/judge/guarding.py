@@ -93,12 +93,12 @@ def _category(category: Category, content: str) -> Category:
 
 def _triple(one: Operation, content: str) -> StatedTriple | None:
     """The proposed triple, where it says what the content says: no other words, and denied where that is."""
-    told = one.triple
-    if told is None:
+    triple = one.triple
+    if triple is None:
         return None
-    subject, predicate, thing = (one_line(part) for part in (told.subject, told.predicate, told.object))
+    subject, predicate, thing = (one_line(part) for part in (triple.subject, triple.predicate, triple.object))
     words = set(kept_tokens(f"{subject} {predicate} {thing}"))
     if not (subject and predicate and thing) or not words <= set(kept_tokens(content)) | {"user"}:
         return None
     denied = polarity(content) < 0
-    return StatedTriple(subject, predicate, thing, told.negation) if told.negation == denied else None
+    return StatedTriple(subject, predicate, thing, triple.negation) if triple.negation == denied else None

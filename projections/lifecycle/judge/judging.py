@@ -142,16 +142,16 @@ class JudgeRun:
         return self._new(claim, near)
 
     def _said_already(
-        self, said: ExtractedStatement, near: list[tuple[float, KnownMemory]]
+        self, statement: ExtractedStatement, near: list[tuple[float, KnownMemory]]
     ) -> tuple[float, KnownMemory] | None:
         """The memory that says the same, or what the speaker had taken back and holds to after all: "I still like it", 还是喜欢."""
-        plain = said_after_all(said.content)
+        plain = said_after_all(statement.content)
         for alike, known in near:
-            if not known.alike_in_kind(said) or known.negates(said):
+            if not known.alike_in_kind(statement) or known.negates(statement):
                 continue
-            if alike >= self._least and says_again(said, known.content):
+            if alike >= self._least and says_again(statement, known.content):
                 return alike, known
-            if known.negated and plain != said.content and same_words(plain, core(known.content)):
+            if known.negated and plain != statement.content and same_words(plain, core(known.content)):
                 return 1.0, known
         return None
 
@@ -379,8 +379,8 @@ class JudgeRun:
         )
 
 
-def _unfit(said: ExtractedStatement) -> str | None:
+def _unfit(statement: ExtractedStatement) -> str | None:
     """Why a statement is not kept, whatever is known; None where it may be."""
-    if not said.asserted:
+    if not statement.asserted:
         return "a question, a supposition or another's words"
-    return "a secret" if detect_sensitivity(said.content) >= SECRET else None
+    return "a secret" if detect_sensitivity(statement.content) >= SECRET else None

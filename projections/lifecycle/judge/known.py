@@ -41,16 +41,16 @@ def same_words(a: str, b: str) -> bool:
 
 def said_after_all(content: str) -> str:
     """A content without the words by which its speaker says that he holds to it all the same; itself where there are none."""
-    told = core(content)
-    plain = _ALL_THE_SAME.sub("", told)
-    return content if plain == told else _AGAIN_NOW.sub("", plain).strip()
+    whole = core(content)
+    plain = _ALL_THE_SAME.sub("", whole)
+    return content if plain == whole else _AGAIN_NOW.sub("", plain).strip()
 
 
-def says_again(said: ExtractedStatement, content: str) -> bool:
+def says_again(statement: ExtractedStatement, content: str) -> bool:
     """Whether a statement says what a content says. Every word of an instruction counts."""
-    if said.kind == INSTRUCTION:
-        return difference(core(said.content), core(content)) is None
-    return same_words(said.content, content)
+    if statement.kind == INSTRUCTION:
+        return difference(core(statement.content), core(content)) is None
+    return same_words(statement.content, content)
 
 
 @dataclass(slots=True)
@@ -71,11 +71,19 @@ class KnownMemory:
     """The speaker took it back; he may say it again."""
 
     @classmethod
-    def made(cls, memory_id: str, said: ExtractedStatement, turns: tuple[str, ...]) -> KnownMemory:
+    def made(cls, memory_id: str, statement: ExtractedStatement, turns: tuple[str, ...]) -> KnownMemory:
         """A memory that is about to be made."""
-        told = said.triple
-        facts = [(told.subject, told.predicate, told.object, told.negation)] if told is not None else []
-        return cls(memory_id, said.content, said.category, said.kind, polarity(core(said.content)), facts, list(turns))
+        triple = statement.triple
+        facts = [(triple.subject, triple.predicate, triple.object, triple.negation)] if triple is not None else []
+        return cls(
+            memory_id,
+            statement.content,
+            statement.category,
+            statement.kind,
+            polarity(core(statement.content)),
+            facts,
+            list(turns),
+        )
 
     @classmethod
     def of(cls, memory: Memory) -> KnownMemory:
@@ -91,19 +99,19 @@ class KnownMemory:
         """Whether this turn stated, mentioned or negated it."""
         return turn_id in self.turns
 
-    def negates(self, said: ExtractedStatement) -> bool:
+    def negates(self, statement: ExtractedStatement) -> bool:
         """Whether it says the reverse of a statement in nearly the same words."""
-        return self.polarity != polarity(core(said.content))
+        return self.polarity != polarity(core(statement.content))
 
-    def alike_in_kind(self, said: ExtractedStatement) -> bool:
+    def alike_in_kind(self, statement: ExtractedStatement) -> bool:
         """Whether it is of the same class as a statement: what was planned is not what was done."""
-        return (self.category, self.kind) == (said.category, said.kind)
+        return (self.category, self.kind) == (statement.category, statement.kind)
 
-    def refined_by(self, said: ExtractedStatement) -> bool:
+    def refined_by(self, statement: ExtractedStatement) -> bool:
         """Whether a statement says all that it says, and more."""
-        if self.negates(said) or self.kind != said.kind:
+        if self.negates(statement) or self.kind != statement.kind:
             return False
-        mine, more = set(tokens(core(self.content))), set(tokens(core(said.content)))
+        mine, more = set(tokens(core(self.content))), set(tokens(core(statement.content)))
         return len(mine) >= LEAST_WORDS and mine < more
 
 
