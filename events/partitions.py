@@ -24,9 +24,9 @@ FORMAT = 2
 """The format of entries that this release reads and writes."""
 SEALED_META = "sealed"
 """The field of a partition's meta by which it takes no body that lies open: `moving` while it is being sealed, when it takes none
-at all, and `2` in a sealed store (`1` where bodies are not bound to level and digests, which no release reads). It holds against
+at all, and `3` in a sealed store (`1` and `2` are layouts that no release reads). It holds against
 a process that takes the store for one that lies open."""
-MOVING, MOVED = "moving", "2"
+MOVING, MOVED = "moving", "3"
 RESTORED = "restored"
 """The field of a partition's meta by which it takes nothing new: the backup that it was restored from, until somebody takes the
 store over. The field of the store of the same name tells what it was restored from, for ever."""
@@ -151,12 +151,8 @@ class LogKeys:
     """Hash: owner -> since when the sweep knows of each deletion."""
     secrets = Key("keys")
     """Hash: owner -> 32 random bytes; in a sealed store these wrapped under the master key."""
-    salts = SealedKey("salts", "string")
-    """String: at 16 times a seq the salt of its sealed body, so that it can go; zero bytes for one that lies open."""
     readmitted = SealedKey("readm")
     """Hash: owner who was erased and may be spoken of again -> seq up to which nothing of it can be read, and the erasure."""
-    wordless = SealedKey("wl")
-    """Hash: seq of an entry whose words were erased -> the erasure, and what folds take of the event, sealed."""
     gone = SealedKey("gone", "set")
     """Set: keyed digests of ids of memories and turns that were erased: nothing is said under them again."""
     unjudged = Key("raw", "zset")

@@ -6,7 +6,7 @@ carries the backup's id in the partition's meta, by which nothing else is append
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 from typing import Any
 
@@ -28,7 +28,7 @@ from engramlog_server.events.partitions import (
 )
 from engramlog_server.events.redis.wire import Argument, Script, Wire
 from engramlog_server.projections.fold.builds import FIRST_BUILD
-from engramlog_server.projections.redis.create import RESTORING, STRIPPED
+from engramlog_server.projections.redis.create import RESTORING
 from engramlog_server.projections.redis.model_uses import KEPT_DAYS, day_key
 
 AT_ONCE = 500
@@ -79,11 +79,11 @@ return seq
 FINISH = Script(
     "a restore's log is whole",
     """
--- KEYS: engramlog:store. ARGV: format that it must have, format to have
+-- KEYS: engramlog:store. ARGV: format that it must have, format to have, then fields and values
 local held = redis.call('HGET', KEYS[1], 'format')
 if held == ARGV[2] then return 'ok' end
 if held ~= ARGV[1] then return held or 'none' end
-redis.call('HSET', KEYS[1], 'format', ARGV[2])
+redis.call('HSET', KEYS[1], 'format', unpack(ARGV, 2))
 return 'ok'
 """,
 )
@@ -97,7 +97,7 @@ def what_lies_there(wire: Wire, tags: Sequence[str]) -> list[str]:
 
 def _names(tag: str) -> list[str]:
     keys = LogKeys(tag)
-    log = [keys.meta, keys.stream, keys.heads, keys.secrets, keys.salts, keys.readmitted, keys.wordless, keys.gone]
+    log = [keys.meta, keys.stream, keys.heads, keys.secrets, keys.readmitted, keys.gone]
     return [
         *log,
         keys.deletions,
@@ -183,9 +183,10 @@ def begin_store(wire: Wire, fields: Sequence[tuple[bytes, bytes]], restored: byt
     return None if answer == [b"ok"] else answer
 
 
-def end_store(wire: Wire, *, sealed: bool) -> None:
-    """Have the store be used, or, of a sealed one, its seals brought back. Raises StoreMismatch where it was replaced."""
-    answer = wire.run(FINISH, [STORE_KEY], [RESTORING, STRIPPED if sealed else FORMAT])
+def end_store(wire: Wire, fields: Mapping[str, str | bytes]) -> None:
+    """Have the store be used, with these fields. Raises StoreMismatch where it was replaced."""
+    told: list[Argument] = [part for pair in fields.items() for part in pair]
+    answer = wire.run(FINISH, [STORE_KEY], [RESTORING, FORMAT, *told])
     if answer != b"ok":
         told = answer.decode("utf-8", "backslashreplace")[:20]
         raise StoreMismatch(f"this store is of format {told} by now: was it replaced meanwhile?", format=told)

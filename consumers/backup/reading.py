@@ -25,8 +25,9 @@ from engramlog_server.events.partitions import (
     dedupe_bucket,
 )
 from engramlog_server.events.redis.gap import refuse_gap
-from engramlog_server.events.redis.scan import pairs
+from engramlog_server.events.redis.scan import elements, pairs
 from engramlog_server.events.redis.wire import Argument, Wire
+from engramlog_server.events.sealing.key_store import KEYS_FIELD
 from engramlog_server.projections.fold.builds import BuildKeys
 from engramlog_server.projections.redis.model_uses import day_key
 from engramlog_server.projections.redis.restored import BACKED_UP
@@ -34,7 +35,7 @@ from engramlog_server.projections.redis.store import read_checkpoint
 
 PAGE = 500
 """Entries that one answer holds."""
-NOT_KEPT = (RESTORED.encode(), SEALS_FROM.encode(), BACKED_UP.encode())
+NOT_KEPT = (RESTORED.encode(), SEALS_FROM.encode(), BACKED_UP.encode(), KEYS_FIELD.encode())
 """Fields of the store that are about this one, and not about what is restored from its backup."""
 
 
@@ -85,10 +86,15 @@ def read_entries(wire: Wire, tag: str, head: int) -> Iterator[tuple[list[HeldEnt
         after += len(page)
 
 
-def read_secrets_of(wire: Wire, tag: str) -> Iterator[BackupRow]:
-    """Owners' secrets of a store that lies open. Of a sealed one no backup has them: the seals' own has. Raises StoreError."""
-    for owner, secret in pairs(wire, LogKeys(tag).secrets):
-        yield BackupRow(RowKind.SECRET, [owner, secret])
+def read_owners(wire: Wire, tag: str) -> Iterator[BackupRow]:
+    """Owners' lines of a partition, and what erasures left there. Of a sealed store no line opens anything. Raises StoreError."""
+    keys = LogKeys(tag)
+    for owner, line in pairs(wire, keys.secrets):
+        yield BackupRow(RowKind.SECRET, [owner, line])
+    for owner, line in pairs(wire, keys.readmitted):
+        yield BackupRow(RowKind.READMITTED, [owner, line])
+    for one in elements(wire, keys.gone):
+        yield BackupRow(RowKind.GONE, [one])
 
 
 def read_store(

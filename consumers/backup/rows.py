@@ -32,7 +32,7 @@ class RowKind(IntEnum):
     ENTRY = 1
     """Fingerprint of dedupe, then fields and values in turn, as Redis has them."""
     SECRET = 3
-    """An owner, and its secret."""
+    """An owner, and its line: its secret, in a sealed store the name of its key, or a tombstone."""
     DELETION = 4
     """Number of the partition, an owner, since when each of its deletions is known."""
     STORE = 5
@@ -41,6 +41,10 @@ class RowKind(IntEnum):
     """Position and time, and why a log that did not meet a kept head was accepted."""
     MODELS = 7
     """A day or nothing, a field, a count: what asking models took."""
+    READMITTED = 8
+    """An owner who was erased and readmitted, up to which seq and by which erasure."""
+    GONE = 9
+    """A keyed digest of an id that was erased."""
 
 
 class BackupRow(NamedTuple):

@@ -18,7 +18,7 @@ from engramlog_server.events.redis.log import entries
 from engramlog_server.events.redis.opening import opened
 from engramlog_server.events.redis.scan import PAGE, keys_like
 from engramlog_server.events.redis.wire import Script, Wire
-from engramlog_server.events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES
+from engramlog_server.events.sealing.cipher import BODY_MARK, salts_id
 from engramlog_server.events.sealing.key_store import is_name
 from engramlog_server.events.sealing.seals import erased_name, erasure_of, is_tombstone, tombstone
 from engramlog_server.projections.embedding.vectors import VectorKeys
@@ -128,15 +128,12 @@ def count_entries(wire: Wire, tag: str, owner: str, *, on_progress: OnProgress =
 
 
 def drop_salts(wire: Wire, tag: str, owner: str, *, on_progress: OnProgress = lambda _done, _all: None) -> Entries:
-    """Write zero bytes over the salts of the owner's entries: whoever has an old copy of its key opens none of them with it. What
-    an erasure of single memories left of some goes too."""
-    keys, found = LogKeys(tag), Entries()
+    """Delete the salts of the owner's entries: whoever has an old copy of its key opens none of them with it."""
+    found = Entries()
     of = _of(wire, tag, owner, on_progress)
     while some := list(islice(of, PAGE)):
-        sealed = [one.seq for one in some if one.body[:1] == BODY_MARK]
-        if sealed:
-            wire.answers([["SETRANGE", keys.salts, SALT_BYTES * seq, NO_SALT] for seq in sealed])
-            wire.call("HDEL", keys.wordless, *sealed)
+        sealed = [salts_id(one.body) for one in some if one.body[:1] == BODY_MARK]
+        wire.seals.keys.delete_salts(sealed)
         found = Entries(
             found.total + len(some), some[-1].seq, found.sealed + len(sealed), found.open + len(some) - len(sealed)
         )

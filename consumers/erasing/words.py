@@ -1,7 +1,7 @@
 """The steps by which single entries of an owner lose their words, while what folds take of them stays. Each can be done again.
 
-What is left of an entry is written, sealed, in the same script that zeroes its salt: from then on nobody opens what lies in the
-log, and every fold takes what is left. The owner's key stays, for the owner does.
+The salts of their words are deleted: from then on nobody opens the words, and every fold takes the skeleton, which has a salt of
+its own. The owner's key stays, because the owner does.
 """
 
 from __future__ import annotations
@@ -11,24 +11,16 @@ from contextlib import suppress
 from itertools import islice
 
 from engramlog_server.consumers.erasing.steps import OnProgress, opened_of
-from engramlog_server.events.envelope import AnyEvent, Stored, decode, encode
+from engramlog_server.events.envelope import AnyEvent, Stored, decode
 from engramlog_server.events.errors import UndecodableEvent
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.log import entries
-from engramlog_server.events.redis.opening import (
-    fence_ids,
-    laid_left,
-    memory_mark,
-    opened,
-    opened_where_it_can_be,
-    owner_mark,
-    turn_mark,
-    wipe,
-)
+from engramlog_server.events.redis.opening import fence_ids, memory_mark, opened, owner_mark, turn_mark
 from engramlog_server.events.redis.secrets import readmission
 from engramlog_server.events.redis.wire import Wire
-from engramlog_server.events.sealing.cipher import BODY_MARK, ValueCipher
-from engramlog_server.events.sealing.wordless import is_wordless, without_words
+from engramlog_server.events.sealing.cipher import BODY_MARK, salts_id
+from engramlog_server.events.sealing.key_store import Wiped
+from engramlog_server.events.sealing.wordless import is_wordless
 from engramlog_server.projections.reports.erasing.reach import OwnersLog, Turn
 
 AT_ONCE = 200
@@ -85,23 +77,13 @@ def fence_names(wire: Wire, tag: str, secret: bytes, memories: Collection[str], 
     fence_ids(wire, LogKeys(tag), marks | {turn_mark(secret, *turn) for turn in turns})
 
 
-def wipe_entries(wire: Wire, tag: str, owner: str, cipher: ValueCipher, seqs: Sequence[int], erasure: str) -> int:
-    """Take the words out of these entries of an owner; how many had any. One that lies open, does not open or cannot be read is
-    left alone: `engramlog verify` tells of it, and nobody else is to stop for it. Raises StoreError."""
+def wipe_entries(wire: Wire, tag: str, owner: str, seqs: Sequence[int], wiped: Wiped) -> int:
+    """Take the words out of these entries of an owner: delete the salts of their words; how many had any. One that lies open or
+    is another owner's is left alone: `engramlog verify` reports it. `wiped`: the erasure and the partition. Raises StoreError."""
     keys, done, waiting = LogKeys(tag), 0, iter(sorted(seqs))
     while some := list(islice(waiting, AT_ONCE)):
-        sealed = [one for one in _at(wire, keys, some) if one.owner == owner and one.body[:1] == BODY_MARK]
-        left = list[tuple[int, bytes]]()
-        for one in opened_where_it_can_be(wire, keys, sealed, {owner: cipher}):
-            try:
-                event = decode(one.kind, one.body)
-            except UndecodableEvent:
-                continue
-            body = encode(without_words(event))
-            if one.salt:  # it was opened, and is not what an erasure before left
-                left.append((one.seq, laid_left(cipher, owner, one.seq, erasure, body)))
-        wipe(wire, keys, left)
-        done += len(left)
+        mine = [one for one in _at(wire, keys, some) if one.owner == owner and one.body[:1] == BODY_MARK]
+        done += wire.seals.keys.wipe({salts_id(one.body): wiped._replace(seq=one.seq) for one in mine})
     return done
 
 

@@ -33,6 +33,7 @@ from engramlog_server.consumers.jobs.opened import (
 from engramlog_server.consumers.jobs.owner_texts import live_build
 from engramlog_server.consumers.jobs.raw_memories import JUDGE, judge_raw
 from engramlog_server.consumers.jobs.reviewing import REVIEW, ReviewJob
+from engramlog_server.consumers.jobs.salts import remove_unused_salts
 from engramlog_server.consumers.verify.levels import Levels
 from engramlog_server.events.errors import BadSetting, EmbedderFailed, StoreFull
 from engramlog_server.projections.embedding.likeness import Likeness
@@ -103,7 +104,7 @@ DAILY_JOBS = ("merge", "link", "replay")
 
 
 def daily(opened: OpenedStore, partition: int) -> Walked:
-    """The daily jobs, then levels for those owners whose entries older rules judged, or none."""
+    """The daily jobs, then levels for those owners whose entries older rules judged, or none; once also salts that no entry has."""
     failed = set[str]()
     walked = lifecycle(opened, partition, DAILY_JOBS, failed)
     levels = Levels(opened.wire, opened.log, opened.tags[partition], partition)
@@ -115,6 +116,8 @@ def daily(opened: OpenedStore, partition: int) -> Walked:
     failed.intersection_update(waiting.owners)
     raised = opened.each_owner(partition, reread, [owner for owner in waiting.owners if owner not in failed], failed)
     levels.read(waiting.seq, failed)
+    if partition == 0 and opened.wire.seals.is_on:
+        remove_unused_salts(opened.wire, opened.tags, opened.served.stop.is_set)
     return Walked(walked.owners, walked.decided + raised.decided, walked.failed + raised.failed)
 
 

@@ -1,6 +1,6 @@
 """A partition's log copied sealed under the same ids, proved equal entry by entry, and taken for the old one by one script.
 
-Redis changes no entry in place. So the stream is copied beside itself, as are the table of salts and the owners' secrets, wrapped;
+Redis changes no entry in place. So the stream is copied beside itself, as are the names of owners' keys;
 what is left of a killed copy is gone on with. Nothing of the old log is touched until the copy was read back.
 """
 
@@ -19,19 +19,19 @@ from engramlog_server.events.partitions import MOVED, SEALED_META, LogKeys
 from engramlog_server.events.redis.gap import refuse_gap, refuse_holes
 from engramlog_server.events.redis.log import entries
 from engramlog_server.events.redis.scan import PAGE, pairs
-from engramlog_server.events.redis.secrets import Chance
 from engramlog_server.events.redis.wire import Argument, Script, Wire
 from engramlog_server.events.sealing.cipher import (
     BODY_MARK,
-    SALT_BYTES,
     NotOpened,
     ValueCipher,
     body_about,
     open_body,
+    salts_id,
     seal_body,
 )
 from engramlog_server.events.sealing.compression import body_dictionary
 from engramlog_server.events.sealing.seals import whole_secret
+from engramlog_server.events.sealing.wordless import skeleton_of
 from engramlog_server.projections.fold.changelog import FIRST_LINK, event_link
 
 READ_COUNT = 500
@@ -44,13 +44,12 @@ Progress = Callable[[int], None]
 PUT = Script(
     "put sealed entries",
     """
--- KEYS: copy of the stream, copy of the salts. ARGV: newest seq of the copy, salts end to end, then of each entry how many fields
--- and values it has, and these. A page is written whole or not, and by whoever knows how far the copy is.
+-- KEYS: copy of the stream. ARGV: newest seq of the copy, then of each entry how many fields and values it has,
+-- and these. A page is written whole or not, and by whoever knows how far the copy is.
 local call = redis.call
 local seq = tonumber(ARGV[1])
 if call('XLEN', KEYS[1]) ~= seq then return call('XLEN', KEYS[1]) end
-call('SETRANGE', KEYS[2], 16 * (seq + 1), ARGV[2])
-local at = 3
+local at = 2
 while at <= #ARGV do
   local many = tonumber(ARGV[at])
   seq = seq + 1
@@ -63,21 +62,19 @@ return seq
 TAKE = Script(
     "take a sealed log",
     """
--- KEYS: meta, stream, its copy, salts, their copy, secrets, their copy. ARGV: field, its value afterwards, head, owners
+-- KEYS: meta, stream, its copy, secrets, their copy. ARGV: field, its value afterwards, head, owners
 local call = redis.call
 if call('HGET', KEYS[1], ARGV[1]) == ARGV[2] then return 'done' end
 local head, owners = tonumber(ARGV[3]), tonumber(ARGV[4])
 if tonumber(call('HGET', KEYS[1], 'head') or '0') ~= head or call('XLEN', KEYS[2]) ~= head or call('XLEN', KEYS[3]) ~= head
-  or call('HLEN', KEYS[6]) ~= owners or call('HLEN', KEYS[7]) ~= owners or call('EXISTS', KEYS[4]) == 1 then return 'elsewhere' end
+  or call('HLEN', KEYS[4]) ~= owners or call('HLEN', KEYS[5]) ~= owners then return 'elsewhere' end
 if head > 0 then
-  if call('STRLEN', KEYS[5]) ~= 16 * (head + 1) then return 'elsewhere' end
   call('UNLINK', KEYS[2])
   call('RENAME', KEYS[3], KEYS[2])
-  call('RENAME', KEYS[5], KEYS[4])
 end
 if owners > 0 then
-  call('UNLINK', KEYS[6])
-  call('RENAME', KEYS[7], KEYS[6])
+  call('UNLINK', KEYS[4])
+  call('RENAME', KEYS[5], KEYS[4])
 end
 call('HSET', KEYS[1], ARGV[1], ARGV[2])
 return 'ok'
@@ -89,13 +86,12 @@ class CopyKeys(NamedTuple):
     """Where the copy of a partition's log lies until it is taken for it."""
 
     stream: str
-    salts: str
     secrets: str
 
     @classmethod
     def of(cls, tag: str) -> CopyKeys:
         """Of a partition."""
-        return cls(*(f"{{{tag}}}:{name}:sealed" for name in ("ev", "salts", "keys")))
+        return cls(*(f"{{{tag}}}:{name}:sealed" for name in ("ev", "keys")))
 
 
 class OpenLog(NamedTuple):
@@ -137,9 +133,7 @@ def is_taken(wire: Wire, tag: str) -> bool:
     return bool(wire.call("HGET", LogKeys(tag).meta, SEALED_META) == MOVED.encode())
 
 
-def bring_over(
-    wire: Wire, tag: str, chance: Chance, *, probe: Probe = unprobed, on_progress: Progress = lambda _read: None
-) -> bool:
+def bring_over(wire: Wire, tag: str, *, probe: Probe = unprobed, on_progress: Progress = lambda _read: None) -> bool:
     """Copy, prove and take a partition's log; False where that was done before. The wire's seals are on.
 
     Raises what `look` raises, and NotEqual where the copy is not the log: it is dropped, and what lies open is untouched.
@@ -148,7 +142,7 @@ def bring_over(
         return False
     keys, copy = LogKeys(tag), CopyKeys.of(tag)
     drop_other_builds(wire, tag)  # what a killed rebuild folded lies open, and is not gone on with
-    _copy_log(wire, keys, copy, chance, probe, on_progress)
+    _copy_log(wire, keys, copy, probe, on_progress)
     _copy_secrets(wire, keys, copy)
     probe("before a copy is proved")
     try:
@@ -157,7 +151,7 @@ def bring_over(
         wire.call("UNLINK", *copy)
         raise
     probe("before a copy is taken")
-    names = [keys.meta, keys.stream, copy.stream, keys.salts, copy.salts, keys.secrets, copy.secrets]
+    names = [keys.meta, keys.stream, copy.stream, keys.secrets, copy.secrets]
     if wire.run(TAKE, names, [SEALED_META, MOVED, found.head, found.owners]) == b"elsewhere":
         raise NotEqual(
             f"partition {{{tag}}} changed while it was sealed: somebody writes to this Redis; stop that, and run `engramlog seal`"
@@ -168,20 +162,18 @@ def bring_over(
     return True
 
 
-def _copy_log(wire: Wire, keys: LogKeys, copy: CopyKeys, chance: Chance, probe: Probe, on_progress: Progress) -> None:
+def _copy_log(wire: Wire, keys: LogKeys, copy: CopyKeys, probe: Probe, on_progress: Progress) -> None:
     after, known = int(wire.call("XLEN", copy.stream)), dict[str, bytes]()
     on_progress(after)
     while rows := wire.call("XRANGE", keys.stream, f"{after + 1}-0", "+", "COUNT", READ_COUNT):
         batch = entries(rows, keys.tag)
         refuse_holes(batch, after, keys.tag)
         known |= _secrets(wire, keys, batch, known)
-        salts, sealed = list[bytes](), list[Argument]()
-        for (_, held), one in zip(rows, batch, strict=True):
+        salts, sealed = wire.seals.keys.take(len(batch)), list[Argument]()
+        for (_, held), one, salt in zip(rows, batch, salts, strict=True):
             _refuse_what_cannot_be_sealed(one, keys.tag)
-            salt = chance(SALT_BYTES)
-            salts.append(salt)
             sealed += [len(held), *_sealed(wire, held, one, known[one.owner], salt)]
-        reached = wire.run(PUT, [copy.stream, copy.salts], [after, b"".join(salts), *sealed])
+        reached = wire.run(PUT, [copy.stream], [after, *sealed])
         after = batch[-1].seq
         if reached != after:
             raise NotEqual(
@@ -192,10 +184,11 @@ def _copy_log(wire: Wire, keys: LogKeys, copy: CopyKeys, chance: Chance, probe: 
         on_progress(len(batch))
 
 
-def _sealed(wire: Wire, held: Sequence[bytes], one: Stored, secret: bytes, salt: bytes) -> list[bytes]:
+def _sealed(wire: Wire, held: Sequence[bytes], one: Stored, secret: bytes, salts: tuple[int, bytes]) -> list[bytes]:
     """An entry's fields and values, its body sealed with the salt of its commitment."""
     found = list(held)
-    found[_BODY] = seal_body(secret, salt, _about(wire, one), one.salt, one.body, _dictionary(one))
+    parts = one.body, skeleton_of(one.kind, one.body)
+    found[_BODY] = seal_body(secret, salts, _about(wire, one), one.salt, parts, _dictionary(one))
     found[_SALT] = b""
     return found
 
@@ -232,16 +225,18 @@ def _prove(wire: Wire, keys: LogKeys, copy: CopyKeys, on_progress: Progress) -> 
         asked: list[list[Argument]] = [
             ["XRANGE", keys.stream, *span],
             ["XRANGE", copy.stream, *span],
-            ["GETRANGE", copy.salts, SALT_BYTES * (after + 1), SALT_BYTES * (after + 1 + READ_COUNT) - 1],
         ]
-        rows, copied, salts = wire.answers(asked)
+        rows, copied = wire.answers(asked)
         if not rows and not copied:
             return OpenLog(after, chain, owners)
         if len(rows) != len(copied):
             raise _not_equal(keys, f"how many entries follow on {after}")
-        for at, (row, other) in enumerate(zip(rows, copied, strict=True)):
-            (one,), (sealed,) = entries([row], keys.tag), entries([other], keys.tag)
-            salt = salts[SALT_BYTES * at : SALT_BYTES * (at + 1)]
+        both = [
+            (*entries([row], keys.tag), *entries([other], keys.tag)) for row, other in zip(rows, copied, strict=True)
+        ]
+        salts = wire.seals.keys.salts([salts_id(sealed.body) for _, sealed in both])
+        for row, other, (one, sealed) in zip(rows, copied, both, strict=True):
+            salt = salts.get(salts_id(sealed.body), b"")
             _compare(wire, keys, (row, one), (other, sealed), ValueCipher(secrets[one.owner]), salt)
             open_chain, chain = event_link(open_chain, one), event_link(chain, sealed)
             if chain != open_chain:

@@ -27,7 +27,7 @@ from engramlog_server.consumers.verify.levels import believed_mark, compare_leve
 from engramlog_server.consumers.verify.oracle import Ledger, Oracle
 from engramlog_server.consumers.verify.owner import StoredOwner, compare_owner, opened_packs, read_found, read_some
 from engramlog_server.consumers.verify.past import PastComparison, StoredIndex, compare_index, read_index
-from engramlog_server.consumers.verify.sealing import Opening, compare_gone, compare_salts, compare_secrets
+from engramlog_server.consumers.verify.sealing import Opening, compare_gone, compare_secrets
 from engramlog_server.consumers.verify.vectors import compare_vectors
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import DamagedState, LogGap
@@ -130,7 +130,6 @@ class _Verification:
         compare_read(keys, mark, ledger, oracle, self._opening, verdict)
         compare_secrets(self._opening, secrets, ledger.owners, verdict)
         if self._opening.is_on:
-            compare_salts(wire, keys.log, self._head, verdict)
             compare_gone(wire, keys.log, verdict)
         compare_recorded(wire, keys, ledger, verdict)
         verdict.unopened, verdict.unopened_at, verdict.erased = ledger.unopened, ledger.unopened_at, ledger.erased

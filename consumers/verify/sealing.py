@@ -1,11 +1,11 @@
 """Sealed stores: what opens each owner's values, and entries with open bodies. What does not open is reported, and left out.
 
-Asked for once a batch: the lines of its owners, and the salts of its entries in one piece of their table.
+Asked for once a batch: the lines of its owners, and the salts of its entries.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from engramlog_server.consumers.verify.findings import LIES_OPEN, Findings
 from engramlog_server.events.catalogue import MemoryErased, TurnRecorded
@@ -15,7 +15,6 @@ from engramlog_server.events.errors import DamagedState, KeyUnavailable, OwnerEr
 from engramlog_server.events.partitions import LogKeys, position_text
 from engramlog_server.events.redis.opening import (
     as_shut,
-    left_of,
     memory_mark,
     open_entry,
     opened_where_it_can_be,
@@ -25,7 +24,8 @@ from engramlog_server.events.redis.opening import (
 from engramlog_server.events.redis.scan import pairs
 from engramlog_server.events.redis.secrets import readmission, whole_number
 from engramlog_server.events.redis.wire import Wire
-from engramlog_server.events.sealing.cipher import BODY_MARK, NO_SALT, SALT_BYTES, ValueCipher
+from engramlog_server.events.sealing.cipher import BODY_MARK, ValueCipher, salts_id
+from engramlog_server.events.sealing.key_store import has_words, read_wiped
 from engramlog_server.events.sealing.wordless import is_wordless
 from engramlog_server.events.vocabulary import is_id
 from engramlog_server.projections.fold.builds import BuildKeys
@@ -51,7 +51,6 @@ class Opening:
         """Both: of these nothing is folded."""
         if self.is_on:
             self._read_readmitted()
-        self._left = dict[int, bytes]()
         self._gone: frozenset[bytes] | None = None
         self._told = 0
         """The seq up to which entries were reported: some are read again."""
@@ -119,50 +118,55 @@ class Opening:
         if not self.is_on or not batch:
             return list(batch)
         known = self.ciphers(list(dict.fromkeys(one.owner for one in batch)))
-        first, last, found = batch[0].seq, batch[-1].seq, list[Stored]()
-        raw = self._wire.call("GETRANGE", self._keys.salts, SALT_BYTES * first, SALT_BYTES * (last + 1) - 1)
-        self._left = self._read_left(batch)
+        salts, found = self._salts_of(batch), list[Stored]()
         for one in batch:
-            at = SALT_BYTES * (one.seq - first)
-            cipher = known.get(one.owner)
-            after, wrong = self._entry(one, cipher, raw[at : at + SALT_BYTES].ljust(SALT_BYTES, b"\0"))
-            wrong = wrong or self._unfenced(after, cipher)
+            cipher, mine = known.get(one.owner), salts.get(salts_id(one.body)) if one.body[:1] == BODY_MARK else None
+            after, wrong = self._entry(one, cipher, mine)
+            wrong = wrong or self._unfenced(after, cipher, is_wiped=mine is not None and not has_words(mine))
             found.append(after)
             if wrong and one.seq > self._told:
                 position = position_text(self._verdict.partition, one.seq)
                 self._verdict.differs(wrong, position=position, owner=one.owner)
-        self._told = max(self._told, last)
+        self._told = max(self._told, batch[-1].seq)
         return found
 
-    def _read_left(self, batch: Sequence[Stored]) -> dict[int, bytes]:
-        """What is left of entries of a batch whose words were erased, as it is stored, by seq."""
-        if not self._wire.call("EXISTS", self._keys.wordless):
-            return {}
-        values = self._wire.call("HMGET", self._keys.wordless, *(one.seq for one in batch))
-        return {one.seq: value for one, value in zip(batch, values, strict=True) if value is not None}
+    def _salts_of(self, batch: Sequence[Stored]) -> dict[int, bytes]:
+        return self._wire.seals.keys.salts([salts_id(one.body) for one in batch if one.body[:1] == BODY_MARK])
 
-    def _entry(self, one: Stored, cipher: ValueCipher | None, salt: bytes) -> tuple[Stored, str]:
+    def _entry(self, one: Stored, cipher: ValueCipher | None, salts: bytes | None) -> tuple[Stored, str]:
         """An entry, open where it can be, and the error in how it is sealed; empty if there is none."""
         if one.body[:1] != BODY_MARK:
-            return as_shut(
-                one
-            ), f"an entry that {LIES_OPEN}" if salt == NO_SALT else "a salt of an entry that lies open"
+            return as_shut(one), f"an entry that {LIES_OPEN}"
+        wrong = ""
         if one.salt:
-            return one, "a sealed entry with the salt of its commitment beside it"
-        left = self._left.get(one.seq)
-        if self.is_gone(one):
-            there = [what for what, is_there in (("salt", salt != NO_SALT), ("rest", left is not None)) if is_there]
-            return one, f"a {there[0]} of an owner who was erased" if there else ""
-        if salt == NO_SALT and left is None:
-            return one, "a sealed entry without its salt"
+            wrong = "a sealed entry with the salt of its commitment beside it"
+        elif self.is_gone(one):
+            wrong = "" if salts is None else "a salt of an owner who was erased"
+        elif salts is None:
+            wrong = "a sealed entry without its salt"
+        if one.salt or self.is_gone(one) or salts is None:
+            return one, wrong
         if cipher is None or not one.beside:
             return one, ""  # it was reported, or nothing could open it
-        return self._body(one, cipher, salt) if left is None else self._wordless(one, cipher, salt, left)
+        return self._body(one, cipher, salts)
 
-    def _unfenced(self, one: Stored, cipher: ValueCipher | None) -> str:
+    def _body(self, one: Stored, cipher: ValueCipher, salts: bytes) -> tuple[Stored, str]:
+        """A sealed body opened: all of it, or the skeleton of one whose words were erased."""
+        try:
+            found = open_entry(self._wire, self._keys, one, cipher, salts)
+        except DamagedState:
+            return one, "a sealed body that does not open"
+        wiped, wrong = read_wiped(salts), ""
+        if wiped is not None and (wiped.partition, wiped.seq) != (self._verdict.partition, one.seq):
+            wrong = "an entry that lost its words as another entry"
+        elif wiped is not None and not _is_skeleton(found):
+            wrong = "what is left of an erased entry and is no event without words"
+        return found, wrong
+
+    def _unfenced(self, one: Stored, cipher: ValueCipher | None, *, is_wiped: bool) -> str:
         """What is wrong where an entry tells that a memory or a turn was erased, and the door does not know of it; empty where
         nothing is."""
-        is_told = one.kind.startswith(_ERASED) or (one.seq in self._left and one.kind.startswith(_TURN))
+        is_told = one.kind.startswith(_ERASED) or (is_wiped and one.kind.startswith(_TURN))
         if cipher is None or not is_told or one.body[:1] == BODY_MARK:
             return ""
         if self._gone is None:
@@ -179,25 +183,6 @@ class Opening:
             return ""
         is_known = {mark, owner_mark(cipher.secret)} <= self._gone
         return "" if is_known else f"a {what} that was erased, and under whose id words are taken in again"
-
-    def _body(self, one: Stored, cipher: ValueCipher, salt: bytes) -> tuple[Stored, str]:
-        """A sealed body opened."""
-        try:
-            return open_entry(self._wire, self._keys, one, cipher, salt), ""
-        except DamagedState:
-            return one, "a sealed body that does not open"
-
-    def _wordless(self, one: Stored, cipher: ValueCipher, salt: bytes, value: bytes) -> tuple[Stored, str]:
-        """What is left of an entry whose words were erased."""
-        if salt != NO_SALT:
-            return one, "a salt of an entry whose words were erased"
-        if (found := left_of(one, cipher, value)) is None:
-            return one, "what is left of an erased entry and does not open"
-        try:
-            has_words = not is_wordless(decode(found.kind, found.body))
-        except UndecodableEvent:
-            has_words = True
-        return found, "what is left of an erased entry and is no event without words" if has_words else ""
 
     def read(self, keys: BuildKeys, seqs: Sequence[int]) -> list[Stored]:
         """Entries at these seqs, open where they can be. Raises LogGap."""
@@ -238,12 +223,8 @@ def compare_gone(wire: Wire, keys: LogKeys, verdict: Findings) -> None:
     verdict.differs("how many erased ids the door knows of", stored=whole_number(told), ids=many)
 
 
-def compare_salts(wire: Wire, keys: LogKeys, head: Callable[[], int], verdict: Findings) -> None:
-    """Tell of a table of salts that no append wrote: of another length, or with bytes before the first entry's.
-
-    `head`: reads the log's; asked for after the length, since both grow in one script.
-    """
-    size, first = wire.answers([["STRLEN", keys.salts], ["GETRANGE", keys.salts, 0, SALT_BYTES - 1]])
-    most = SALT_BYTES * (head() + 1)
-    if size % SALT_BYTES or size > most or first.strip(b"\0"):
-        verdict.differs("a table of salts that no append wrote", bytes=size, most=most)
+def _is_skeleton(one: Stored) -> bool:
+    try:
+        return is_wordless(decode(one.kind, one.body))
+    except UndecodableEvent:
+        return False

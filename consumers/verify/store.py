@@ -30,7 +30,7 @@ from engramlog_server.events.partitions import (
     spread_tags,
 )
 from engramlog_server.events.redis.log import entries
-from engramlog_server.events.redis.opening import opened, read_left
+from engramlog_server.events.redis.opening import opened
 from engramlog_server.events.redis.scan import keys_like, pairs
 from engramlog_server.events.redis.secrets import readmission, whole_number
 from engramlog_server.events.redis.wire import Wire
@@ -45,14 +45,12 @@ from engramlog_server.projections.redis.model_uses import is_day_key
 from engramlog_server.projections.redis.restored import BACKED_UP, backed_up_at, restored_by
 
 
-def wiped_by(wire: Wire, tag: str) -> dict[str, list[int]]:
-    """Erasure -> the seqs of the entries that lost their words by it, in order; under "" what no erasure wrote, with 0 for what is
-    no seq. Raises StoreError."""
-    found = dict[str, set[int]]()
-    for field, value in pairs(wire, LogKeys(tag).wordless):
-        left, seq = read_left(value), int(field) if field.isdigit() else 0
-        found.setdefault(left.erasure if left is not None and seq else "", set()).add(seq)
-    return {erasure: sorted(seqs) for erasure, seqs in found.items()}
+def wiped_by(wire: Wire) -> dict[str, dict[int, list[int]]]:
+    """Erasure -> by partition the seqs of the entries that lost their words by it, in order. Raises StoreError."""
+    found = dict[str, dict[int, list[int]]]()
+    for _, one in wire.seals.keys.wiped() if wire.seals.is_on else ():
+        found.setdefault(one.erasure, {}).setdefault(one.partition, []).append(one.seq)
+    return {erasure: {number: sorted(seqs) for number, seqs in of.items()} for erasure, of in found.items()}
 
 
 def positions_digest(partition: int, seqs: Iterable[int]) -> str:
@@ -90,7 +88,7 @@ def compare_erasures(wire: Wire, store_id: str, tags: Sequence[str], verdict: Fi
 
 
 def _compare(wire: Wire, store_id: str, tags: Sequence[str], verdict: Findings) -> None:
-    lines, wiped = _lines(wire, tags), _wiped(wire, tags)
+    lines, wiped = _lines(wire, tags), _wiped(wire)
     keys = LogKeys(tags[partition_of(ERASURES, len(tags))])
     if not (lines.destroyed or lines.readmitted or wiped or wire.call("HEXISTS", keys.heads, ERASURES)):
         return
@@ -150,7 +148,7 @@ def _compare_words(
             )
     ended = _ended_words(told)
     if others := [one for one in ended if _left_others(one, wiped)]:
-        wiped = _wiped(wire, tags)  # those that ended while the log was read are no difference
+        wiped = _wiped(wire)  # those that ended while the log was read are no difference
         whole = {label_of(store_id, owner) for owner in _lines(wire, tags).destroyed}
         for one in others:
             if one.label not in whole and _left_others(one, wiped):
@@ -182,13 +180,11 @@ def _left_others(one: WordsErasure, wiped: Mapping[str, _Wiped]) -> bool:
     )
 
 
-def _wiped(wire: Wire, tags: Sequence[str]) -> dict[str, _Wiped]:
-    """Erasure -> the entries that lost their words by it; under "" what no erasure wrote."""
-    found = dict[str, _Wiped]()
-    for partition, tag in enumerate(tags):
-        for erasure, seqs in wiped_by(wire, tag).items():
-            found[erasure] = _Wiped(partition, seqs)
-    return found
+def _wiped(wire: Wire) -> dict[str, _Wiped]:
+    """Erasure -> the entries that lost their words by it."""
+    return {
+        erasure: _Wiped(partition, seqs) for erasure, of in wiped_by(wire).items() for partition, seqs in of.items()
+    }
 
 
 def _said(wire: Wire, keys: LogKeys) -> Iterator[OwnerErasure | WordsErasure]:

@@ -9,7 +9,7 @@ slot is being moved or its node was lost, waits for a bounded time while the oth
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from itertools import count
 from struct import Struct
@@ -44,18 +44,19 @@ from engramlog_server.events.redis.wire import (
 )
 from engramlog_server.events.sealing.cipher import SALT_BYTES, body_about, seal_body
 from engramlog_server.events.sealing.compression import body_dictionary
+from engramlog_server.events.sealing.wordless import skeleton_of
 
 APPEND = Script(
     "append",
     """
--- KEYS: meta, stream, heads, secrets, salts, then dedupe buckets.
+-- KEYS: meta, stream, heads, secrets, then dedupe buckets.
 -- ARGV: events n, heads m, owners k, seq that the head must have reached (-1: what a restored store lacks is said again), how many
 -- erased ids are known, pieces, secrets,
 -- m x (owner, seq), words, n bodies
 -- pieces, 101 bytes an event: dedupe field 16, fingerprint 8, id 16, commitment 32, salt 16, then as two bytes each the number
 -- of the bucket's key and, among the words, of owner, kind, principal, level and digests; 1 where the event moves the head.
 -- secrets: a line an owner, its length before it as two bytes. words: the k owners, then whatever else stands beside a body; each
--- once. A body that begins with byte 1 is sealed: its salt stands in the table of salts, at 16 times its seq, so that it can go.
+-- once. A body that begins with byte 2 is sealed: the salt of its commitment is in it, and is not written.
 -- Answer: outcome, head before, (index, mark and seq) of each event that was known, recorded, clock; the others follow the
 -- head in order. Ids only grow from 1, so a log that is whole has as many entries as its head says: XLEN is one number that
 -- Redis keeps. What is recorded never goes back: the clock's own word stands beside it where it did.
@@ -67,7 +68,7 @@ local head = tonumber(meta[1] or '0')
 if meta[5] and ARGV[4] ~= '-1' then return {'restored', head, {}} end
 if meta[3] then
   for i = 1, n do
-    if meta[3] ~= '2' or byte(ARGV[bodies + i]) ~= 1 then return {'sealed', head, {}} end
+    if meta[3] ~= '3' or byte(ARGV[bodies + i]) ~= 2 then return {'sealed', head, {}} end
   end
 end
 if head < tonumber(ARGV[4]) then return {'rolled', head, {}} end
@@ -123,12 +124,11 @@ for i = 1, m do
 end
 if #wrong > 0 then return {'head', head, known, wrong} end
 if count == 0 then return {'ok', head, known} end
-local nothing = string.rep('\\0', 16)
 local time = call('TIME')
 local clock = string.format('%d%06d', tonumber(time[1]), tonumber(time[2]))
 local recorded, back = clock, false
 if meta[2] and tonumber(clock) < tonumber(meta[2]) then recorded, back = meta[2], true end
-local heads, moved, kept, sealed = {}, {}, {}, false
+local heads, moved = {}, {}
 for j = 1, count do
   local at, id, seq = fresh[j], ids[j], seqs[j]
   local b1, b2, o1, o2, t1, t2, p1, p2, l1, l2, d1, d2, moves = byte(pieces, at + 89, at + 101)
@@ -136,7 +136,7 @@ for j = 1, count do
   local level, digests = ARGV[words + 256 * l1 + l2], ARGV[words + 256 * d1 + d2]
   local raw, committed, salt = sub(pieces, at + 25, at + 40), sub(pieces, at + 41, at + 72), sub(pieces, at + 73, at + 88)
   local body = ARGV[bodies + at / 101 + 1]
-  if byte(body) == 1 then kept[j], salt, sealed = salt, '', true else kept[j] = nothing end
+  if byte(body) == 2 then salt = '' end
   if back then
     call('XADD', KEYS[2], seq .. '-0', 't', kind, 'i', raw, 'o', owner, 'e', body, 'r', recorded, 'p', by, 'l', level,
       'd', digests, 'c', committed, 's', salt, 'w', clock)
@@ -154,7 +154,6 @@ for j = 1, count do
     heads[place] = seq
   end
 end
-if sealed then call('SETRANGE', KEYS[5], 16 * (head + 1), table.concat(kept)) end
 for i = 1, #unknown, 1000 do call('HSET', KEYS[4], unpack(unknown, i, math.min(i + 999, #unknown))) end
 for i = 1, #heads, 1000 do call('HSET', KEYS[3], unpack(heads, i, math.min(i + 999, #heads))) end
 call('HSET', KEYS[1], 'head', seqs[count], 'rec', recorded)
@@ -180,6 +179,8 @@ class Brought(NamedTuple):
     expected: Mapping[str, int]
     sealed: bytes | None = None
     """The store's id where its bodies are sealed."""
+    take_salts: Callable[[int], Sequence[tuple[int, bytes]]] = lambda _count: ()
+    """Salts for the keys of so many sealed bodies."""
 
 
 _PIECES = Struct(">16s8s16s32s16s6HB").pack
@@ -196,14 +197,15 @@ class _Words(dict[str | bytes, int]):
 def append_command(
     keys: LogKeys, events: Sequence[Appendable], brought: Brought, salts: bytes, floor: int = 0, gone: int = 0
 ) -> tuple[bytes, list[Prepared]]:
-    """The command of one partition's part of a request, and its events as they are written. `salts`: 16 random bytes an event, and
-    16 more an event where bodies are sealed.
+    """The command of one partition's part of a request, and its events as they are written. `salts`: 16 random bytes an
+    event.
 
     `floor`: the seq that its head must have reached, `gone`: how many erased ids this process knows of, or nothing is written. An
     argument costs Redis about a quarter of a microsecond, so an event is one, its body: what else it has is told by number, or lies
     end to end with that of the others.
     """
-    principal, marker, secrets, expected, sealed = brought
+    principal, marker, secrets, expected, sealed, take_salts = brought
+    body_salts = iter(take_salts(len(events)) if sealed is not None else ())
     names = list[Argument](_first_names(keys.tag))
     buckets, pieces, bodies, ready = dict[int, int](), list[bytes](), list[bytes](), list[Prepared]()
     owners = list(dict.fromkeys([event.owner for event in events]))
@@ -230,9 +232,8 @@ def append_command(
         by = words[said_by]
         if sealed is not None:
             about = body_about(sealed, raw_id, owner, kind, said_by.encode(), level, digests, committed)
-            key_salt = salts[at : (at := at + SALT_BYTES)]
-            body = seal_body(secret, key_salt, about, salt, body, body_dictionary(raw_id, owner, kind))
-            salt = key_salt
+            parts = body, skeleton_of(kind, body)
+            body = seal_body(secret, next(body_salts), about, salt, parts, body_dictionary(raw_id, owner, kind))
         pieces.append(_PIECES(field, keyed, raw_id, committed, salt, key, words[owner], words[kind], by, *told))
         bodies.append(body)
         ready.append(one)
@@ -249,7 +250,7 @@ def _laid(line: bytes) -> bytes:
 @lru_cache(maxsize=MAX_PARTITIONS)
 def _first_names(tag: str) -> tuple[str, ...]:
     keys = LogKeys(tag)
-    return keys.meta, keys.stream, keys.heads, keys.secrets, keys.salts
+    return keys.meta, keys.stream, keys.heads, keys.secrets
 
 
 def append_receipts(
@@ -483,10 +484,10 @@ class AppendSending:
         parts = self._allowed(wire, parts, events, secrets, receipts)
         _refuse_new_connections(wire, asked)
         sealed = wire.seals.store if wire.seals.is_on else None
-        each = SALT_BYTES if sealed is None else 2 * SALT_BYTES
-        brought = Brought(request.principal, self._marker, secrets, request.expected_heads, sealed)
+        take = wire.seals.keys.take if sealed is not None else (lambda _count: ())
+        brought = Brought(request.principal, self._marker, secrets, request.expected_heads, sealed, take)
         for partition, indexes in parts.items():
-            mine, salts = [events[i] for i in indexes], self._chance(each * len(indexes))
+            mine, salts = [events[i] for i in indexes], self._chance(SALT_BYTES * len(indexes))
             keys = self._keys[partition]
             floor = SAID_AGAIN if self._says_again else self._kept.floor(partition)
             command, written = append_command(keys, mine, brought, salts, floor, self.gone.count(keys))

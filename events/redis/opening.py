@@ -1,16 +1,11 @@
-"""Opening the sealed bodies of entries that were read, and what the store has of entries whose words were erased.
+"""Opening the sealed bodies of entries that were read, and ids under which nothing is said again because their words were erased.
 
-Salts and owners' secrets are asked for once a batch. What is left of an erased entry is outside the log, which is never changed: it
-is sealed under its owner's key, and bound to its place. No event may use the ids of what was erased again.
+Salts and owners' keys are asked of the key store, once a batch. Marks of erased ids are outside the log, which is never changed.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
-from operator import itemgetter
-from typing import Any, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
 
 from engramlog_server.events.catalogue import (
     EventData,
@@ -27,49 +22,27 @@ from engramlog_server.events.catalogue import (
 from engramlog_server.events.door.of_the_store import SYSTEM_OWNERS
 from engramlog_server.events.entry import commitment, keyed
 from engramlog_server.events.envelope import AnyEvent, Prepared, Stored, decode
-from engramlog_server.events.errors import DamagedState, InputError, KeyUnavailable, OwnerErased, refused
+from engramlog_server.events.errors import (
+    DamagedState,
+    EngramlogError,
+    InputError,
+    KeyUnavailable,
+    OwnerErased,
+    refused,
+)
 from engramlog_server.events.log import Appendable
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.secrets import read_ciphers
-from engramlog_server.events.redis.wire import Argument, Script, Wire
-from engramlog_server.events.sealing.cipher import (
-    BODY_MARK,
-    NO_SALT,
-    SALT_BYTES,
-    VALUE_MARK,
-    NotOpened,
-    ValueCipher,
-    body_about,
-    open_body,
-)
+from engramlog_server.events.redis.wire import Script, Wire
+from engramlog_server.events.sealing.cipher import BODY_MARK, NotOpened, ValueCipher, body_about, open_body, salts_id
 from engramlog_server.events.sealing.compression import body_dictionary
+from engramlog_server.events.sealing.key_store import has_words
 from engramlog_server.events.sealing.wordless import WORDS
 
-ERASURE_BYTES = 36
-"""Of the id of an erasure, before what is left."""
 GONE_BYTES = 16
 _PURPOSE = b"erased id"
 _MEMORY, _TURN = b"m", b"t"
 _WORDED = frozenset(f"{name}." for name in WORDS)
-WIPE = Script(
-    "wipe",
-    """
--- KEYS: wordless, salts. ARGV: seq and what is left of it, in turn
--- What is left stands before the salt goes, by one write: there is no moment with neither. An entry without a salt is passed over:
--- of two erasures the first counts, and of an owner who went meanwhile nothing is left. What stands there beside a salt was written
--- by no erasure, and is written over. Answer: 1.
-local nothing = string.rep('\\0', 16)
-for i = 1, #ARGV, 2 do
-  local at = 16 * tonumber(ARGV[i])
-  local salt = redis.call('GETRANGE', KEYS[2], at, at + 15)
-  if salt ~= '' and salt ~= nothing then
-    redis.call('HSET', KEYS[1], ARGV[i], ARGV[i + 1])
-    redis.call('SETRANGE', KEYS[2], at, nothing)
-  end
-end
-return 1
-""",
-)
 FENCE_IDS = Script(
     "fence ids",
     """
@@ -80,43 +53,6 @@ if many > 0 then redis.call('HSET', KEYS[2], 'gone', many) end
 return many
 """,
 )
-
-
-class LeftOver(NamedTuple):
-    """What is left of an entry, as it is stored."""
-
-    erasure: str
-    sealed: bytes
-
-
-def laid_left(cipher: ValueCipher, owner: str, seq: int, erasure: str, body: bytes) -> bytes:
-    """What is left of an entry as it is stored. `body`: canonical JSON of the event without its words."""
-    return erasure.encode() + cipher.seal(_place(owner, seq), body)
-
-
-def read_left(value: bytes) -> LeftOver | None:
-    """A stored value parted; None for what no erasure wrote."""
-    head, sealed = value[:ERASURE_BYTES], value[ERASURE_BYTES:]
-    return LeftOver(head.decode("ascii", "replace"), sealed) if sealed[:1] == VALUE_MARK else None
-
-
-def open_left(cipher: ValueCipher, owner: str, seq: int, value: bytes) -> bytes:
-    """The body that is left of an entry. Raises NotOpened where no erasure of this owner wrote it there."""
-    left = read_left(value)
-    if left is None:
-        raise NotOpened("what is left of an entry is sealed by nobody")
-    return cipher.open(_place(owner, seq), left.sealed)
-
-
-def _place(owner: str, seq: int) -> bytes:
-    return b"wordless\0%b\0%d" % (owner.encode(), seq)
-
-
-def wipe(wire: Wire, keys: LogKeys, left: Sequence[tuple[int, bytes]]) -> None:
-    """Write what is left of entries, and zero bytes over their salts. Raises StoreError."""
-    told: list[Argument] = [part for pair in left for part in pair]
-    if told:
-        wire.run(WIPE, [keys.wordless, keys.salts], told)
 
 
 def memory_mark(secret: bytes, memory_id: str) -> bytes:
@@ -215,65 +151,61 @@ _PRINCIPAL, _COMMITTED = 1, 4
 """Their places in the fields next to a body; level and digests are between them."""
 _BODY = Stored._fields.index("body")
 _STORED = tuple.__new__
-_NEAR = 512
-"""Seqs between two salts that one answer may hold besides."""
 
 
 def opened(wire: Wire, keys: LogKeys, found: Sequence[Stored]) -> list[Stored]:
     """The entries with their bodies open. Raises StoreError, KeyUnavailable where an owner's key cannot be had, and DamagedState
     where a body does not open under the right key, or what is said of keys and grants lies open in a sealed store: whoever can
-    write to Redis would make himself a key. Of one whose words were erased it is what is left (`events.sealing.wordless`); one
-    whose salt is lost, or whose owner was erased, stays sealed. Any other that lies open in a sealed store does not open either."""
-    sealed = [at for at, one in enumerate(found) if one.body[:1] == BODY_MARK]
-    if len(sealed) != len(found) and wire.seals.is_on:
+    write to Redis would make himself a key. Of one whose words were erased it is the skeleton (`events.sealing.wordless`); one
+    whose salts are lost, or whose owner was erased, stays sealed. Any other that lies open in a sealed store does not open
+    either."""
+    if wire.seals.is_on and any(one.body[:1] != BODY_MARK for one in found):
         _refuse_planted(keys, found)
-        found = _without_open(found)
-    if not sealed:
-        return list(found)
-    ciphers = read_ciphers(wire, keys, list({found[at].owner: None for at in sealed}))
-    salts, answer = _salts(wire, keys, [found[at].seq for at in sealed]), list(found)
-    wiped = list[int]()
-    for at in sealed:
-        one = found[at]
-        cipher, salt = ciphers.get(one.owner), salts[one.seq]
-        if isinstance(cipher, KeyUnavailable) and not isinstance(cipher, OwnerErased):
-            raise cipher
-        if isinstance(cipher, ValueCipher):
-            if salt == NO_SALT:
-                wiped.append(at)
-            else:
-                answer[at] = open_entry(wire, keys, one, cipher, salt)
-    for at, left in _left(wire, keys, [(at, found[at]) for at in wiped], ciphers):
-        if left is None:
-            raise DamagedState(
-                f"what is left of the event at seq {found[at].seq} of partition {{{keys.tag}}} does not open, though its owner's"
-                " key does: no erasure wrote it; bring back the backup that has the right one, and see `engramlog verify`",
-                partition=keys.tag,
-                seq=found[at].seq,
-            )
-        answer[at] = left
+    answer, error = _opened(wire, keys, found, {})
+    if error is not None:
+        raise error
     return answer
 
 
-def _left(
-    wire: Wire, keys: LogKeys, wiped: Sequence[tuple[int, Stored]], ciphers: Mapping[str, ValueCipher | KeyUnavailable]
-) -> Iterator[tuple[int, Stored | None]]:
-    """What is left of entries without a salt, of those of which anything is; None of what does not open. Raises StoreError."""
-    if not wiped:
-        return
-    values = wire.call("HMGET", keys.wordless, *(one.seq for _, one in wiped))
-    for (at, one), value in zip(wiped, values, strict=True):
-        cipher = ciphers.get(one.owner)
-        if value is not None and isinstance(cipher, ValueCipher):
-            yield at, left_of(one, cipher, value)
+def opened_where_it_can_be(
+    wire: Wire, keys: LogKeys, found: Sequence[Stored], known: Mapping[str, ValueCipher]
+) -> list[Stored]:
+    """The same for a fold, which an owner must not stop for others: what does not open stays sealed, and cannot be decoded then.
+
+    `known`: what opens the bodies of some owners. Raises StoreError.
+    """
+    return _opened(wire, keys, found, known)[0]
 
 
-def left_of(one: Stored, cipher: ValueCipher, value: bytes) -> Stored | None:
-    """What is left of an entry whose words were erased, by what is stored of it; None where that does not open."""
-    try:
-        return _STORED(Stored, (*one[:_BODY], open_left(cipher, one.owner, one.seq, value), one.beside, b""))
-    except NotOpened:
-        return None
+def _opened(
+    wire: Wire, keys: LogKeys, found: Sequence[Stored], known: Mapping[str, ValueCipher]
+) -> tuple[list[Stored], EngramlogError | None]:
+    """The entries, open where they can be; and why the first that should open does not."""
+    sealed = [at for at, one in enumerate(found) if one.body[:1] == BODY_MARK]
+    if len(sealed) != len(found) and wire.seals.is_on:
+        found = _without_open(found)
+    answer = list(found)
+    error: EngramlogError | None = None
+    if not sealed or not wire.seals.is_on:
+        return answer, None
+    unknown = list({owner: None for at in sealed if (owner := found[at].owner) not in known})
+    ciphers = {**known, **(read_ciphers(wire, keys, unknown) if unknown else {})}
+    mine = [at for at in sealed if isinstance(ciphers.get(found[at].owner), ValueCipher)]
+    salts = wire.seals.keys.salts([salts_id(found[at].body) for at in mine])
+    for at in mine:
+        one = found[at]
+        cipher, value = ciphers[one.owner], salts.get(salts_id(one.body))
+        if value is None or not isinstance(cipher, ValueCipher):
+            continue
+        try:
+            answer[at] = open_entry(wire, keys, one, cipher, value)
+        except DamagedState as damaged:
+            error = error or damaged
+    for at in sealed:
+        locked = ciphers.get(found[at].owner)
+        if isinstance(locked, KeyUnavailable) and not isinstance(locked, OwnerErased):
+            return answer, locked
+    return answer, error
 
 
 def _refuse_planted(keys: LogKeys, found: Sequence[Stored]) -> None:
@@ -303,69 +235,20 @@ def as_shut(one: Stored) -> Stored:
     return one._replace(body=BODY_MARK + one.body, beside=beside, salt=b"")
 
 
-def opened_where_it_can_be(
-    wire: Wire, keys: LogKeys, found: Sequence[Stored], known: Mapping[str, ValueCipher]
-) -> list[Stored]:
-    """The same for a fold, which an owner must not stop for others: what does not open stays sealed, and cannot be decoded then.
+def open_entry(wire: Wire, keys: LogKeys, one: Stored, cipher: ValueCipher, salts: bytes) -> Stored:
+    """A sealed entry with its body open, and the salt of its commitment; of one whose words were erased with its skeleton.
 
-    `known`: what opens the bodies of some owners. Raises StoreError.
-    """
-    sealed = [at for at, one in enumerate(found) if one.body[:1] == BODY_MARK]
-    if len(sealed) != len(found) and wire.seals.is_on:
-        found = _without_open(found)
-    if not sealed:
-        return list(found)
-    unknown = list({owner: None for at in sealed if (owner := found[at].owner) not in known})
-    ciphers = {**known, **(read_ciphers(wire, keys, unknown) if unknown else {})}
-    salts, answer = _salts(wire, keys, [found[at].seq for at in sealed]), list(found)
-    wiped = list[tuple[int, Stored]]()
-    for at in sealed:
-        one = found[at]
-        cipher, salt = ciphers.get(one.owner), salts[one.seq]
-        if isinstance(cipher, ValueCipher):
-            if salt == NO_SALT:
-                wiped.append((at, one))
-                continue
-            with suppress(DamagedState):
-                answer[at] = open_entry(wire, keys, one, cipher, salt)
-    for at, left in _left(wire, keys, wiped, ciphers):
-        if left is not None:
-            answer[at] = left
-    return answer
-
-
-def open_entry(wire: Wire, keys: LogKeys, one: Stored, cipher: ValueCipher, salt: bytes) -> Stored:
-    """A sealed entry with its body open, and the salt of its commitment. Raises DamagedState."""
+    `salts`: what the key store has. Raises DamagedState."""
     _, kind, raw_id, owner, sealed, beside, _ = one
     about = body_about(wire.seals.store, raw_id, owner, kind, *beside[_PRINCIPAL : _COMMITTED + 1])
     try:
-        opens, body = open_body(cipher.secret, salt, about, sealed, body_dictionary(raw_id, owner, kind))
+        dictionary = body_dictionary(raw_id, owner, kind)
+        opens, body = open_body(cipher.secret, salts, about, sealed, dictionary, has_words=has_words(salts))
     except NotOpened as error:
         raise DamagedState(
-            f"the body at seq {one.seq} of partition {{{keys.tag}}} does not open, though its owner's key does: it, its salt or"
+            f"the body at seq {one.seq} of partition {{{keys.tag}}} does not open, though its owner's key does: it, its salts or"
             " what stands beside it was changed; bring back the backup that has the right one, and see `engramlog verify`",
             partition=keys.tag,
             seq=one.seq,
         ) from error
     return _STORED(Stored, (*one[:_BODY], body, one.beside, opens))
-
-
-def _salts(wire: Wire, keys: LogKeys, seqs: Sequence[int]) -> dict[int, bytes]:
-    """The salt of each seq; zero bytes where there is none."""
-    spans = list[list[int]]()
-    for seq in sorted(seqs):
-        if spans and seq - spans[-1][1] <= _NEAR:
-            spans[-1][1] = seq
-        else:
-            spans.append([seq, seq])
-    asked: list[list[Argument]] = [
-        ["GETRANGE", keys.salts, SALT_BYTES * first, SALT_BYTES * (last + 1) - 1] for first, last in spans
-    ]
-    answers: list[Any] = wire.answers(asked)
-    starts, raws = [first for first, _ in spans], dict(zip(map(itemgetter(0), spans), answers, strict=True))
-    found = dict[int, bytes]()
-    for seq in seqs:
-        first = starts[bisect_right(starts, seq) - 1] if len(starts) > 1 else starts[0]
-        at = SALT_BYTES * (seq - first)
-        found[seq] = raws[first][at : at + SALT_BYTES] or NO_SALT
-    return found

@@ -216,7 +216,7 @@ PROPOSE = Script(
     """
 -- KEYS: secrets, meta. ARGV: owner, its line. What lies open has 32 bytes, and does not come into a partition that is sealed.
 local sealed = redis.call('HGET', KEYS[2], 'sealed')
-if sealed and (sealed ~= '2' or #ARGV[2] == 32) then return -1 end
+if sealed and (sealed ~= '3' or #ARGV[2] == 32) then return -1 end
 return redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
 """,
 )

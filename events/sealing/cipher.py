@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from hashlib import blake2b
+from struct import Struct
 from typing import TYPE_CHECKING
 
 from engramlog_server.events.sealing.compression import NotExpanded, compressed, expanded
@@ -14,15 +15,18 @@ from engramlog_server.events.sealing.compression import NotExpanded, compressed,
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-BODY_MARK = b"\x01"
+BODY_MARK = b"\x02"
 """What a sealed body begins with; one that lies open is JSON, and begins with `{`."""
 VALUE_MARK = b"\xc1"
 """What a sealed value begins with: the one byte that MessagePack never writes."""
 NONCE_BYTES = 12
 TAG_BYTES = 16
 SALT_BYTES = 16
-NO_SALT = bytes(SALT_BYTES)
-"""What stands in the table of salts for an entry that lies open, or whose words were erased."""
+_HEAD = Struct(">cQH")
+"""Of a sealed body: its mark, the id of its salts, how many bytes its skeleton takes."""
+_SKELETON, _WORDS = b"\0skeleton", b"\0words"
+_PARTED, _WHOLE = b"\0", b"\1"
+"""How the skeleton's part begins: words follow in a part of their own, or the event has none."""
 _BODY_NONCE = bytes(NONCE_BYTES)
 """A body's key is of its salt alone and seals nothing else, so its nonce need not differ."""
 _OF_BODY, _OF_VALUE, _OF_NONCE = b"sealed body", b"sealed value", b"sealed nonce"
@@ -59,26 +63,70 @@ def _measured(part: bytes) -> bytes:
     return len(part).to_bytes(4, "big") + part
 
 
-def seal_body(secret: bytes, key_salt: bytes, about: bytes, salt: bytes, body: bytes, dictionary: bytes) -> bytes:
-    """A body as it is stored: with the salt of its commitment, and compressed with a dictionary; 33 bytes longer than that.
+def seal_body(
+    secret: bytes,
+    salts: tuple[int, bytes],
+    about: bytes,
+    salt: bytes,
+    parts: tuple[bytes, bytes],
+    dictionary: bytes,
+) -> bytes:
+    """A body as it is stored, in two parts that are sealed under keys of their own: its skeleton and its words.
 
-    `key_salt`: 16 random bytes that no other body has; without them it cannot be opened. The commitment has a salt of its own,
-    which is sealed too: whoever has a copy of the store could confirm a guess of the body by it.
+    `salts`: their id, then 16 random bytes for each part; without them it cannot be opened, and without those of the words only the
+    skeleton opens. `parts`: the body, and its skeleton: the body without words. `salt`: of the commitment; it is sealed too,
+    because whoever has a copy of the store could confirm a guess of the body by it.
     """
-    plain = salt + compressed(body, dictionary)
-    return BODY_MARK + new_aes()(_body_key(secret, key_salt)).encrypt(_BODY_NONCE, plain, about)
+    number, keys = salts
+    body, skeleton = parts
+    is_whole = skeleton == body
+    plain = _WHOLE + salt + compressed(body, dictionary) if is_whole else _PARTED + compressed(skeleton, dictionary)
+    head = _HEAD.pack(BODY_MARK, number, len(plain) + TAG_BYTES)
+    first = _sealed(secret, keys[:SALT_BYTES], about + _SKELETON + head, plain)
+    if is_whole:
+        return head + first
+    words = salt + compressed(body, dictionary + skeleton)
+    return head + first + _sealed(secret, keys[SALT_BYTES:], about + _WORDS + head, words)
 
 
-def open_body(secret: bytes, key_salt: bytes, about: bytes, sealed: bytes, dictionary: bytes) -> tuple[bytes, bytes]:
-    """The salt of its commitment, and the body that was sealed. Raises NotOpened."""
+def salts_id(sealed: bytes) -> int:
+    """The id of the salts of a sealed body; 0 of one that is cut off."""
+    return int(_HEAD.unpack_from(sealed)[1]) if len(sealed) >= _HEAD.size else 0
+
+
+def open_body(
+    secret: bytes, keys: bytes, about: bytes, sealed: bytes, dictionary: bytes, *, has_words: bool = True
+) -> tuple[bytes, bytes]:
+    """The salt of its commitment, and the body that was sealed; of one whose words were erased nothing, and its skeleton.
+
+    `keys`: the salts, that of the skeleton first. `has_words`: whether that of the words is there. Raises NotOpened.
+    """
+    if len(sealed) < _HEAD.size:
+        raise NotOpened("a body is cut off")
+    head, size = sealed[: _HEAD.size], _HEAD.unpack_from(sealed)[2]
+    first, words = sealed[_HEAD.size : _HEAD.size + size], sealed[_HEAD.size + size :]
+    plain = _unsealed(secret, keys[:SALT_BYTES], about + _SKELETON + head, first)
     try:
-        found = new_aes()(_body_key(secret, key_salt)).decrypt(_BODY_NONCE, sealed[len(BODY_MARK) :], about)
-    except (invalid_tag(), ValueError):
-        raise NotOpened("a body does not open under its owner's secret and its salt") from None
-    try:
-        return found[:SALT_BYTES], expanded(found[SALT_BYTES:], dictionary)
+        if plain[:1] == _WHOLE and not words:
+            return plain[1 : 1 + SALT_BYTES], expanded(plain[1 + SALT_BYTES :], dictionary)
+        skeleton = expanded(plain[1:], dictionary)
+        if not has_words and plain[:1] == _PARTED:
+            return b"", skeleton
+        found = _unsealed(secret, keys[SALT_BYTES : 2 * SALT_BYTES], about + _WORDS + head, words)
+        return found[:SALT_BYTES], expanded(found[SALT_BYTES:], dictionary + skeleton)
     except NotExpanded as error:
         raise NotOpened(str(error)) from None
+
+
+def _sealed(secret: bytes, salt: bytes, about: bytes, plain: bytes) -> bytes:
+    return new_aes()(_body_key(secret, salt)).encrypt(_BODY_NONCE, plain, about)
+
+
+def _unsealed(secret: bytes, salt: bytes, about: bytes, sealed: bytes) -> bytes:
+    try:
+        return new_aes()(_body_key(secret, salt)).decrypt(_BODY_NONCE, sealed, about)
+    except (invalid_tag(), ValueError):
+        raise NotOpened("a body does not open under its owner's secret and its salts") from None
 
 
 def _body_key(secret: bytes, key_salt: bytes) -> bytes:

@@ -1,14 +1,20 @@
-"""The key store: where a sealed store keeps its owners' keys, apart from the Redis of its log. Pure.
+"""The key store: where a sealed store keeps its owners' keys and the salts of its entries, apart from the Redis of its log. Pure.
 
-An owner's line in Redis is only the name of its key. The key store maps that name to the key, wrapped under the master key. So no
-copy of Redis holds a key, and an older copy of Redis cannot bring back a key that was deleted.
+An owner's line in Redis is only the name of its key. The key store maps that name to the key, wrapped under the master key. A
+sealed entry holds the id of its two salts, one for its skeleton and one for its words. So no copy of Redis opens anything, and an
+older copy of Redis brings nothing back that was deleted.
+
+Salts are reserved in blocks, because a commit for each append would cost several times the append. A process may keep a reserved
+block for `POOL_SECONDS`; salts older than `UNUSED_SECONDS` that no entry has are removed by a job.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from secrets import token_bytes
-from typing import Protocol
+from struct import Struct
+from typing import NamedTuple, Protocol
+from uuid import UUID
 
 from engramlog_server.events.entry import SECRET_BYTES
 
@@ -31,8 +37,45 @@ def is_name(line: bytes) -> bool:
     return len(line) == NAME_BYTES != SECRET_BYTES and line[:1] == NAME_MARK
 
 
+ID_SHIFT = 20
+"""An id of salts is the second in which they were reserved, shifted by so many bits, and a number."""
+POOL_SECONDS = 3_600
+UNUSED_SECONDS = 30 * 86_400
+"""Long enough for an operator to bring back a log that lost its newest entries."""
+SALTS_BYTES = 32
+"""Of the salts of an entry that has its words: 16 for its skeleton, 16 for its words."""
+_WIPED = Struct(">16s16sHQ")
+"""Of one whose words were erased: the salt of its skeleton, the erasure, partition and seq."""
+
+
+class Wiped(NamedTuple):
+    """Which entry lost its words by which erasure."""
+
+    erasure: str
+    partition: int
+    seq: int
+
+
+def wiped_value(salts: bytes, wiped: Wiped) -> bytes:
+    """What stays of the salts of an entry whose words are erased."""
+    return _WIPED.pack(salts[:16], UUID(wiped.erasure).bytes, wiped.partition, wiped.seq)
+
+
+def read_wiped(value: bytes) -> Wiped | None:
+    """By what an entry lost its words; None if it has them."""
+    if len(value) != _WIPED.size:
+        return None
+    _, erasure, partition, seq = _WIPED.unpack(value)
+    return Wiped(str(UUID(bytes=erasure)), partition, seq)
+
+
+def has_words(value: bytes) -> bool:
+    """Whether salts open the words of an entry too."""
+    return len(value) == SALTS_BYTES
+
+
 class KeyStore(Protocol):
-    """Keys by their names. All methods raise StoreUnavailable if the key store cannot be used. Safe for threads."""
+    """Keys by their names, salts by their ids. Safe for threads. All methods raise StoreUnavailable if it cannot be used."""
 
     @property
     def id(self) -> str:
@@ -62,6 +105,34 @@ class KeyStore(Protocol):
 
     def every(self) -> Iterator[tuple[bytes, bytes]]:
         """All names and wrapped keys."""
+        ...
+
+    def take(self, count: int) -> list[tuple[int, bytes]]:
+        """Salts for so many entries with their ids, which nobody else gets; durable when this returns."""
+        ...
+
+    def put_salts(self, salts: Mapping[int, bytes]) -> None:
+        """Store salts of a backup under their ids; durable when this returns."""
+        ...
+
+    def salts(self, ids: Sequence[int]) -> dict[int, bytes]:
+        """The salts with these ids, or what stays of them."""
+        ...
+
+    def wipe(self, entries: Mapping[int, Wiped]) -> int:
+        """Delete the words' salts, also from the files of the key store, where they are there; the number deleted."""
+        ...
+
+    def wiped(self) -> Iterator[tuple[int, Wiped]]:
+        """All salts that lost the words'."""
+        ...
+
+    def delete_salts(self, ids: Collection[int]) -> int:
+        """Delete both salts with these ids, also from the files of the key store; the number deleted."""
+        ...
+
+    def salt_ids(self, before: int) -> Iterator[int]:
+        """All ids of salts below this one."""
         ...
 
     def server(self) -> str | None:

@@ -12,7 +12,8 @@ from typing import Any, Final
 import msgspec
 
 from engramlog_server.events.catalogue import EventData
-from engramlog_server.events.envelope import AnyEvent, Stored
+from engramlog_server.events.envelope import AnyEvent, Stored, decode, encode
+from engramlog_server.events.errors import UndecodableEvent
 
 _ABOUT: Final[Mapping[str, Any]] = {"because": "", "grounds": (), "metadata": None}
 _TRIPLE: Final[Mapping[str, Any]] = {"subject": "", "predicate": "", "object": "", "condition": None}
@@ -63,6 +64,18 @@ def without_words(event: AnyEvent) -> AnyEvent:
             data, accesses=tuple(msgspec.structs.replace(one, query=None) for one in event.data.accesses)
         )
     return msgspec.structs.replace(event, data=data)
+
+
+def skeleton_of(kind: str, body: bytes) -> bytes:
+    """The body of an event without its words; of one that has none, or that this release cannot read, the body itself."""
+    if kind.partition(".")[0] not in WORDS:
+        return body
+    try:
+        event = decode(kind, body)
+    except UndecodableEvent:
+        return body
+    left = without_words(event)
+    return body if left is event or left == event else encode(left)
 
 
 def is_left(one: Stored) -> bool:

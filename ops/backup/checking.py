@@ -14,7 +14,7 @@ from engramlog_server.events.errors import DamagedState, LogGap
 from engramlog_server.events.text.unreadable import UNREADABLE
 from engramlog_server.ops.backup.folder import BackupFolder
 from engramlog_server.ops.backup.manifest import NAMES, BackupManifest
-from engramlog_server.ops.sealing.seals_file import SealsUnusable, known_seals
+from engramlog_server.ops.keys.backup import SealsUnusable, check_seals, known_seals
 
 Progress = Callable[[int, int], None]
 EVERY, PAGE_BYTES = 500, 4 << 20
@@ -81,18 +81,18 @@ def check_backup(
 
 
 def _lacking(told: BackupManifest, path: Path | None) -> str | None:
-    """Why a file of seals does not open all of a backup, in a sentence; None if it does."""
+    """Why a backup of the keys does not open all of a backup, in a sentence; None if it does."""
     try:
-        found = None if path is None else known_seals(path)
+        found = None if path is None or known_seals(path) is None else check_seals(path)
     except SealsUnusable as error:
         return error.message
     if found is None:
-        return "its seals are not at hand: without what `engramlog backup seals` wrote nobody opens it"
-    header, heads = found.header, [one.head for one in told.parts]
-    if header.store_id != told.store_id or len(header.heads) != len(heads):
-        return f"{path} holds the seals of store {header.store_id}, and this is of {told.store_id}"
-    if newer := sum(max(head - covered, 0) for head, covered in zip(heads, header.heads, strict=True)):
-        return f"{path} was saved at {header.saved_at}, and does not open the {newer:,} newest of its events"
+        return "its keys are not at hand: without what `engramlog backup seals` wrote nobody opens it"
+    heads = [one.head for one in told.parts]
+    if found.store_id != told.store_id or len(found.heads) != len(heads):
+        return f"{path} holds the keys of store {found.store_id}, and this is of {told.store_id}"
+    if newer := sum(max(head - covered, 0) for head, covered in zip(heads, found.heads, strict=True)):
+        return f"{path} was saved at {found.saved_at}, and does not open the {newer:,} newest of its events"
     return None
 
 
@@ -111,7 +111,7 @@ def entries_of(folder: BackupFolder, number: int, on_row: Callable[[BackupRow], 
                     page, size = [], 0
                 if proof.seq + len(page) > part.head:
                     raise folder.unusable(name, f"has more than the {part.head:,} entries that its manifest tells")
-            elif len(row.parts) == 2 and row.kind is RowKind.SECRET and not folder.manifest.sealed:
+            elif _PART_ROWS.get(row.kind) == len(row.parts):
                 on_row(row)
             else:
                 raise folder.unusable(name, "has a row that no file of a partition has")
@@ -172,3 +172,6 @@ def refuse_fields(folder: BackupFolder, fields: Mapping[bytes, bytes]) -> None:
     if wrong or tags != [one.tag for one in told.parts] or (b"sealed" in fields) != told.sealed:
         name = wrong[0].decode() if wrong else "tags or sealed"
         raise folder.unusable(NAMES.store, f"tells another {name} than its manifest")
+
+
+_PART_ROWS = {RowKind.SECRET: 2, RowKind.READMITTED: 2, RowKind.GONE: 1}

@@ -18,13 +18,7 @@ from typing import Any, NamedTuple
 
 from engramlog_server.api.version import program_version
 from engramlog_server.consumers.backup.proving import LogProof
-from engramlog_server.consumers.backup.reading import (
-    PartitionHead,
-    heads_now,
-    read_entries,
-    read_secrets_of,
-    read_store,
-)
+from engramlog_server.consumers.backup.reading import PartitionHead, heads_now, read_entries, read_owners, read_store
 from engramlog_server.consumers.fold.folder import Probe, unprobed
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import InputError, StoreError, StoreMismatch
@@ -36,8 +30,7 @@ from engramlog_server.ops.backup.folder import RowsOut, about, made_whole, open_
 from engramlog_server.ops.backup.manifest import BACKUP_FORMAT, NAMES, BackupManifest, BackupPart, write_manifest
 from engramlog_server.ops.backup.older import OlderBackups
 from engramlog_server.ops.clock import now, now_micros
-from engramlog_server.ops.sealing.seals_file import refuse_place
-from engramlog_server.ops.sealing.seals_save import save_seals
+from engramlog_server.ops.keys.backup import refuse_place, save_seals
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore, folder_of
 from engramlog_server.projections.redis.create import StoreIdentity, read_identity
@@ -156,7 +149,7 @@ def _write(
         done = sum(part.head for part in parts)
         out = RowsOut(folder / NAMES.part(number), about(backup, identity.store_id, one.tag))
         try:
-            parts.append(_part(wire, one, out, sealed, older, probe, partial(_within, on_progress, done, 2 * total)))
+            parts.append(_part(wire, one, out, older, probe, partial(_within, on_progress, done, 2 * total)))
         finally:
             out.close()
         probe("after a partition")
@@ -195,7 +188,6 @@ def _part(
     wire: Wire,
     at: PartitionHead,
     out: RowsOut,
-    sealed: bool,
     older: OlderBackups,
     probe: Probe,
     on_progress: Callable[[int], None],
@@ -208,7 +200,7 @@ def _part(
         probe("after a page")
         on_progress(proof.seq)
     older.passed(proof)
-    for row in () if sealed else read_secrets_of(wire, at.tag):
+    for row in read_owners(wire, at.tag):
         out.put(row.kind, row.parts)
     return BackupPart(
         tag=at.tag,

@@ -1,8 +1,8 @@
 """`engramlog backup restore FOLDER`: a backup brought into an empty store, up to its moment.
 
 All of the backup is proved first, with nothing written. Then the store is marked, so that nothing opens it, and says what it is
-restored from; each step can be done again. The log is laid page by page, read back and proved equal, byte for byte; of a sealed
-store its seals are brought back, which opens every entry; and all is folded anew.
+restored from; each step can be done again. The log is laid page by page, read back and proved equal, byte for byte. Of a sealed
+store the keys of their own backup are put into the key store, with the list of what was erased. Then all is folded anew.
 
 The store keeps its id, for bodies are bound to it and what is kept outside is found by it; so it tells that it is a copy, and takes
 nothing new until somebody takes it over.
@@ -38,20 +38,24 @@ from engramlog_server.consumers.fold.rebuild import LEASE_MS, RebuildRun, rebuil
 from engramlog_server.events.admission import APPEND_FULL
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import BadSetting, DamagedState, InputError, StoreFull, StoreMismatch
-from engramlog_server.events.partitions import ACCEPTED_KEY, FORMAT, LogKeys
+from engramlog_server.events.partitions import ACCEPTED_KEY, FORMAT, SEALS_FROM, LogKeys
+from engramlog_server.events.redis.opening import fence_ids
 from engramlog_server.events.redis.wire import Wire, connect, open_wire
+from engramlog_server.events.sealing.key_store import KEYS_FIELD
+from engramlog_server.events.sealing.seals import MasterKey, Seals
 from engramlog_server.ops.backup.checking import check_backup, entries_of, refuse_fields, rows_of_store, store_fields
 from engramlog_server.ops.backup.folder import BackupFolder
 from engramlog_server.ops.backup.manifest import NAMES
 from engramlog_server.ops.clock import now, now_micros
-from engramlog_server.ops.sealing import seals_restore
+from engramlog_server.ops.erasing.fence_list import FenceList, fence_again, list_path
+from engramlog_server.ops.keys.backup import SavedKeys, check_seals, restore_seals
+from engramlog_server.ops.keys.place import keys_of
 from engramlog_server.ops.sealing.master import master_of
-from engramlog_server.ops.sealing.seals_file import look_at_seals, open_seals
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import folder_of, reach_the_store
 from engramlog_server.ops.store_replacement import InUse, OldStore, refuse_others
 from engramlog_server.ops.worker_id import new_worker_id
-from engramlog_server.projections.redis.create import RESTORING, STRIPPED, StoreIdentity, read_identity
+from engramlog_server.projections.redis.create import RESTORING, SEALED, StoreIdentity, read_identity, refuse_own_server
 from engramlog_server.projections.redis.restored import FromBackup
 
 Progress = Callable[[int, int], None]
@@ -104,29 +108,32 @@ def restore_backup(
     with _reached(settings, on_wait) as store:
         if store.identity is not _NOBODY:
             _refuse_other(store.identity, folder)
-        if told.sealed:  # before anything is laid: bringing seals back asks for it
+        if told.sealed:
             refuse_others(store, alone=alone, on_wait=on_wait)
         wire = store.wire()
         try:
-            if told.sealed:
-                _refuse_seals(store, folder, seals)
+            master = _refuse_seals(store, folder, seals) if told.sealed else None
             _refuse_without_room(wire, folder)
             gone_on = _begin(store, wire, folder, fields, probe)
+            brought = None
             if store.identity.format == RESTORING:
                 _lay_all(wire, folder, steps, probe)
                 _prove_all(wire, folder, steps)
                 probe("after it was proved")
-                if not told.sealed:
-                    _fold_all(store, wire, steps, probe, on_wait, lease_ms)
+                ends = dict[str, str | bytes]()
+                if master is not None and seals is not None:
+                    brought = _bring_keys(store, wire, folder, seals, master)
+                    ends = {SEALED: brought.check, KEYS_FIELD: wire.seals.keys.id, SEALS_FROM: brought.save}
+                    probe("after the keys")
+                else:
+                    wire.seals.begin(store.identity.store_id, None)
+                _fold_all(store, wire, steps, probe, on_wait, lease_ms)
                 probe("before its format is set")
-                end_store(wire, sealed=told.sealed)
-                store.identity = store.identity._replace(format=STRIPPED if told.sealed else str(FORMAT))
+                end_store(wire, ends)
+                store.identity = store.identity._replace(format=str(FORMAT))
                 probe("after its format is set")
         finally:
             wire.close()
-        brought = None
-        if told.sealed and store.identity.format == STRIPPED:
-            brought = _bring_seals(store, seals, alone, probe, steps, on_wait, lease_ms)
     return BackupRestored(
         str(folder.path),
         told.backup,
@@ -136,7 +143,7 @@ def restore_backup(
         len(told.parts),
         told.events,
         gone_on,
-        brought,
+        None if brought is None else _brought(folder, seals, brought),
     )
 
 
@@ -174,8 +181,8 @@ def _reached(settings: Settings, on_wait: Wait) -> Iterator[OldStore]:
 _NOBODY = StoreIdentity("", 1, ("e0",), "")
 
 
-def _refuse_seals(store: OldStore, folder: BackupFolder, seals: Path | None) -> None:
-    """Raise where what opens a sealed backup is not at hand, or is another store's. Reads only."""
+def _refuse_seals(store: OldStore, folder: BackupFolder, seals: Path | None) -> MasterKey:
+    """The master key; raises if what opens a sealed backup is not at hand, or is another store's. Reads only."""
     told = folder.manifest
     if seals is None:
         raise InputError(
@@ -183,22 +190,50 @@ def _refuse_seals(store: OldStore, folder: BackupFolder, seals: Path | None) -> 
             " this backup is of a sealed store, and holds no keys. Nothing was written",
             field="seals",
         )
-    header = look_at_seals(seals).header
-    if header.store_id != told.store_id or len(header.heads) != len(told.parts):
+    about = check_seals(seals)
+    if about.store_id != told.store_id or len(about.heads) != len(told.parts):
         raise StoreMismatch(
-            f"{seals} holds the seals of store {header.store_id} ({len(header.heads)} partitions), and the backup is of store"
+            f"{seals} holds the keys of store {about.store_id} ({len(about.heads)} partitions), and the backup is of store"
             f" {told.store_id} ({len(told.parts)} partitions). Nothing was written",
             file=str(seals),
         )
     master = master_of(store.settings, folder_of(store.embedded))
     if master is None:
         raise BadSetting(
-            "sealed_by: got none; allowed: the master key that these seals were saved under; set ENGRAMLOG_SEALED_BY, or put the"
+            "sealed_by: got none; allowed: the master key that these keys are wrapped under; set ENGRAMLOG_SEALED_BY, or put the"
             " file master-key into the data folder. Nothing was written",
             setting="ENGRAMLOG_SEALED_BY",
         )
-    with open_seals(seals, master):
-        pass
+    known = Seals(master)
+    known.store = told.store_id.encode()
+    known.check_master(about.check)
+    return master
+
+
+def _bring_keys(store: OldStore, wire: Wire, folder: BackupFolder, path: Path, master: MasterKey) -> SavedKeys:
+    """Put the keys of their backup into the key store, and the fence list in its place; what opens the store begins."""
+    told = folder.manifest
+    wire.seals.master, wire.seals.open_keys = master, keys_of(store.settings)
+    wire.seals.new_keys(told.store_id)
+    refuse_own_server(wire)
+    listed = FenceList(list_path(store.settings, told.store_id), told.store_id)
+    brought = restore_seals(path, wire.seals.keys, listed)
+    wire.seals.begin(told.store_id, brought.check, wire.seals.keys.id)
+    fence_again(wire, [one.tag for one in told.parts], listed.read())
+    return brought
+
+
+def _brought(folder: BackupFolder, path: Path | None, keys: SavedKeys) -> dict[str, Any]:
+    """What a restore tells of the keys."""
+    heads = [one.head for one in folder.manifest.parts]
+    newer = sum(max(head - covered, 0) for head, covered in zip(heads, keys.heads, strict=True))
+    return {
+        "file": str(path),
+        "save": keys.save,
+        "saved_at": keys.saved_at,
+        "owners": keys.keys,
+        "newer_than_keys": newer,
+    }
 
 
 def _refuse_without_room(wire: Wire, folder: BackupFolder) -> None:
@@ -292,7 +327,7 @@ class _PartLaid:
     def __init__(self, wire: Wire, folder: BackupFolder, number: int, probe: Probe) -> None:
         self._wire, self._folder, self._number, self._probe = wire, folder, number, probe
         self._tag = folder.manifest.parts[number].tag
-        self._secrets = list[tuple[bytes, bytes]]()
+        self._rows = dict[RowKind, list[list[bytes]]]()
         self._reached: int | None = None
 
     def reached(self) -> int:
@@ -304,17 +339,21 @@ class _PartLaid:
         return self._reached
 
     def beside(self, row: BackupRow) -> None:
-        """Take an owner's secret in."""
-        owner, secret = row.parts
-        self._secrets.append((owner, secret))
-        if len(self._secrets) == AT_ONCE:
+        """Take a row in that is no entry."""
+        some = self._rows.setdefault(row.kind, [])
+        some.append(row.parts)
+        if len(some) == AT_ONCE:
             self.end()
 
     def end(self) -> None:
         """Write what was not written yet."""
         self.reached()
-        put(self._wire, LogKeys(self._tag).secrets, self._secrets)
-        self._secrets.clear()
+        keys = LogKeys(self._tag)
+        for kind, key in ((RowKind.SECRET, keys.secrets), (RowKind.READMITTED, keys.readmitted)):
+            put(self._wire, key, [(owner, line) for owner, line in self._rows.get(kind, ())])
+        if gone := [one for (one,) in self._rows.get(RowKind.GONE, ())]:
+            fence_ids(self._wire, keys, gone)
+        self._rows.clear()
 
 
 def _lay_beside(wire: Wire, folder: BackupFolder) -> None:
@@ -359,7 +398,6 @@ def _prove_all(wire: Wire, folder: BackupFolder, steps: _Steps) -> None:
 def _fold_all(store: OldStore, wire: Wire, steps: _Steps, probe: Probe, on_wait: Wait, lease_ms: int) -> None:
     tags, done = store.identity.tags, 0
     heads = [int(one or 0) for one in wire.answers([["HGET", LogKeys(tag).meta, "head"] for tag in tags])]
-    wire.seals.begin(store.identity.store_id, None)
     run = RebuildRun.begin(wire, list(range(len(tags))), anew=False)
     for number in run.rest:
         rebuild_partition(
@@ -375,19 +413,3 @@ def _fold_all(store: OldStore, wire: Wire, steps: _Steps, probe: Probe, on_wait:
         steps.within(done, 0)
         run.finished(wire, number)
     run.end(wire)
-
-
-def _bring_seals(
-    store: OldStore, seals: Path | None, alone: bool, probe: Probe, steps: _Steps, on_wait: Wait, lease_ms: int
-) -> dict[str, Any]:
-    """Bring the seals back into the log that was laid."""
-    assert seals is not None
-    return seals_restore.carry_out(
-        store,
-        seals,
-        alone=alone,
-        probe=probe,
-        on_progress=lambda done, _all: steps.within(done, 0),
-        on_wait=on_wait,
-        lease_ms=lease_ms,
-    )

@@ -142,7 +142,7 @@ def seals_(
     of no use. What is said later opens from a backup by a later save alone: save as often as you can lose.
     """
     from engramlog_server.ops.commands.notices import patient
-    from engramlog_server.ops.sealing.seals_save import save_seals
+    from engramlog_server.ops.keys.backup import save_seals
     from engramlog_server.ops.settings import load_settings
     from engramlog_server.ops.store import open_the_store
 
@@ -158,7 +158,7 @@ def seals_(
 def _render_saved(answer: dict[str, Any]) -> None:
     before = f", in place of those of {answer['replaced']}" if answer["replaced"] else ""
     out.print(
-        f"seals of {many(answer['events'], 'event')} and {many(answer['owners'], 'owner')} ({answer['erased']:,} erased) lie in"
+        f"keys of {many(answer['events'], 'event')} and {many(answer['owners'], 'owner')} are in"
         f" {escape(answer['file'])}, {answer['bytes']:,} bytes{before}",
         soft_wrap=True,
     )
@@ -232,8 +232,7 @@ def restore(
         done = restore_backup(settings, found, path, alone=alone, on_progress=advance, on_wait=patient(err))
     answer = done._asdict() | _asked_what_is_kept(settings)
     show(answer, json, _render_restored)
-    opens = (answer["seals"] or {}).get("entries", {})
-    if any(opens.get(one) for one in ("not_openable", "locked", "damaged")):
+    if (answer["seals"] or {}).get("newer_than_keys"):
         raise typer.Exit(3)
 
 
@@ -283,13 +282,10 @@ def _render_restored(answer: dict[str, Any]) -> None:
         f" {answer['moment']}: proved equal to the backup, and folded.",
         soft_wrap=True,
     )
-    for name, what in (
-        ("not_openable", "are newer than the saved seals, and cannot be opened"),
-        ("locked", "are of owners whose keys this master key does not open"),
-        ("damaged", "do not open by their own seals: they are damaged"),
-    ):
-        if number := (answer["seals"] or {}).get("entries", {}).get(name):
-            out.print(f"[red]{many(number, 'event')}[/] {what}", soft_wrap=True)
+    if number := (answer["seals"] or {}).get("newer_than_keys"):
+        out.print(
+            f"[red]{many(number, 'event')}[/] are newer than the saved keys, and cannot be opened", soft_wrap=True
+        )
     for alarm in answer["alarms"]:
         out.print(f"[yellow]{escape(alarm['name'])}[/] {escape(alarm['text'])}", soft_wrap=True)
     out.print(

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from time import monotonic
 
 from rich.console import Console
+from rich.markup import escape
 
 PATIENCE_SECONDS = 1.5
 AGAIN_SECONDS = 2.0
@@ -19,6 +20,6 @@ def patient(console: Console) -> Callable[[str], None]:
         nonlocal next_at
         if monotonic() >= next_at:
             next_at = monotonic() + AGAIN_SECONDS
-            console.print(f"[dim]{message}[/]", soft_wrap=True)
+            console.print(f"[dim]{escape(message)}[/]", soft_wrap=True)
 
     return tell

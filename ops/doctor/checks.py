@@ -60,6 +60,7 @@ from engramlog_server.ops.erasing.fence_list import FenceList, came_back, list_p
 from engramlog_server.ops.kept.head_file import HeadFile, heads_path
 from engramlog_server.ops.kept.heads import refuse_changed_log
 from engramlog_server.ops.kept.rejections import ValueFile, values_path
+from engramlog_server.ops.keys.backup import SealsUnusable, known_seals
 from engramlog_server.ops.listeners import SOON, Listeners, how_it_listens, listeners_of, require_key
 from engramlog_server.ops.owned import is_ours
 from engramlog_server.ops.processes.checks import STILL_SECONDS
@@ -69,7 +70,6 @@ from engramlog_server.ops.sealing.key_file import read_key_file
 from engramlog_server.ops.sealing.master import key_in
 from engramlog_server.ops.sealing.place import NONE
 from engramlog_server.ops.sealing.rewrap import wraps_of
-from engramlog_server.ops.sealing.seals_file import SealsUnusable, known_seals
 from engramlog_server.ops.sealing.watch import OPEN_STORE
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import silent
@@ -527,9 +527,9 @@ def _seals_backup(reached: ReachedStore, own: Callable[[], int]) -> Findings:
         erasures = FenceList(list_path(settings, identity.store_id), identity.store_id).read_all()
         try:
             kept = known_seals(path)
-            if kept is not None and kept.header.store_id != identity.store_id:
-                trouble = f"{path} holds the seals of store {kept.header.store_id}, and this is {identity.store_id}"
-            saved_at = None if kept is None else datetime.fromisoformat(kept.header.saved_at)
+            if kept is not None and kept.store_id != identity.store_id:
+                trouble = f"{path} holds the seals of store {kept.store_id}, and this is {identity.store_id}"
+            saved_at = None if kept is None else datetime.fromisoformat(kept.saved_at)
         except SealsUnusable as error:
             trouble = error.message
         except ValueError:
@@ -580,9 +580,9 @@ def _saved_since(reached: ReachedStore, made: datetime) -> bool:
     try:
         path = reached.settings.seals_backup
         kept = None if path is None else known_seals(path)
-        if kept is None or kept.header.store_id != reached.known.store_id:
+        if kept is None or kept.store_id != reached.known.store_id:
             return False
-        return datetime.fromisoformat(kept.header.saved_at) >= made
+        return datetime.fromisoformat(kept.saved_at) >= made
     except (SealsUnusable, ValueError):  # the check of the seals reports it
         return False
 

@@ -52,6 +52,8 @@ class ErasureStep(msgspec.Struct, frozen=True):
     """Of words: which, sealed under the owner's key, in base64."""
     key: str = ""
     """Of an owner, once it is erased: the name of its key, in hexadecimal digits."""
+    salts: tuple[int, ...] = ()
+    """Of words, once they are erased: the ids of their entries' salts."""
 
 
 _READ = msgspec.json.Decoder(ErasureStep)

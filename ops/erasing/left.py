@@ -6,9 +6,10 @@ from collections.abc import Collection, Sequence
 
 from engramlog_server.events.door.of_the_store import ERASURES, label_of
 from engramlog_server.events.partitions import LogKeys, partition_of
+from engramlog_server.events.redis.log import entries
 from engramlog_server.events.redis.secrets import read_seqs
 from engramlog_server.events.redis.wire import Wire
-from engramlog_server.events.sealing.cipher import NO_SALT, SALT_BYTES
+from engramlog_server.events.sealing.cipher import salts_id
 from engramlog_server.events.sealing.seals import erasure_of, is_tombstone
 from engramlog_server.ops.erasing.fence_list import AT_ONCE, ErasureStep, open_erasures, secret_lines
 from engramlog_server.projections.fold.builds import BuildKeys
@@ -31,8 +32,9 @@ def left_behind(wire: Wire, tags: Sequence[str], unended: Collection[str] = ()) 
                 [["HEXISTS", live.owners, owner], ["HEXISTS", live.quarantine, owner], ["HGET", keys.heads, owner]]
             )
             seq = int(head or 0)
-            salt = wire.call("GETRANGE", keys.salts, SALT_BYTES * seq, SALT_BYTES * (seq + 1) - 1) if seq else b""
-            if state or stuck or salt.strip(NO_SALT) or erasure_of(line) in unended:
+            newest = entries(wire.call("XRANGE", keys.stream, f"{seq}-0", f"{seq}-0"), tag) if seq else []
+            salts = wire.seals.keys.salts([salts_id(one.body) for one in newest])
+            if state or stuck or salts or erasure_of(line) in unended:
                 found.append(owner)
     return found
 

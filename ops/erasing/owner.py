@@ -46,7 +46,7 @@ from engramlog_server.ops.erasing.fence_list import ErasureStep, FenceList, list
 from engramlog_server.ops.erasing.left import left_behind
 from engramlog_server.ops.erasing.residue import NOT_KNOWN, Probes, Residue, probes_of, residue_of
 from engramlog_server.ops.kept.rejections import ValueFile, values_path
-from engramlog_server.ops.sealing.seals_save import saved_anew
+from engramlog_server.ops.keys.backup import saved_anew
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore
 from engramlog_server.ops.worker_id import new_worker_id

@@ -33,8 +33,9 @@ from engramlog_server.events.redis.cluster.nodes import known_nodes, others
 from engramlog_server.events.redis.log import entries
 from engramlog_server.events.redis.opening import opened_where_it_can_be
 from engramlog_server.events.redis.secrets import read_lines
-from engramlog_server.events.redis.wire import Argument, Wire, connect, open_wire
-from engramlog_server.events.sealing.cipher import NO_SALT, SALT_BYTES, ValueCipher
+from engramlog_server.events.redis.wire import Wire, connect, open_wire
+from engramlog_server.events.sealing.cipher import SALT_BYTES, ValueCipher, salts_id
+from engramlog_server.events.sealing.key_store import has_words
 from engramlog_server.events.sealing.wordless import without_words
 from engramlog_server.ops.embedded.binary import find_redis_server
 from engramlog_server.ops.erasing.scratch import NotLoaded, is_rdb, loaded
@@ -110,8 +111,8 @@ def _probes(wire: Wire, keys: LogKeys, owner: str, seqs: Collection[int] | None)
     for page in _pages(wire, keys):
         newest.extend(one for one in page if one.owner != owner)
         going = [one for one in page if one.owner == owner and (seqs is None or one.seq in seqs)]
+        gone += [salts_id(one.body) for one in going]
         for one in opened_where_it_can_be(wire, keys, going, ciphers):
-            gone.append(one.seq)
             pieces += _pieces(one.body, owner)
             with suppress(UndecodableEvent):
                 left.append(encode(without_words(decode(one.kind, one.body))) if seqs is not None else b"")
@@ -127,11 +128,8 @@ def _probes(wire: Wire, keys: LogKeys, owner: str, seqs: Collection[int] | None)
     pieces = [one for at, one in enumerate(pieces) if at not in shared]
     pieces = pieces[:: -(-len(pieces) // MOST_PIECES) or 1]
     needles = [("word", form) for one in pieces for form in (one.encode(), json.dumps(one)[1:-1].encode())]
-    some = gone[:: -(-len(gone) // MOST_SALTS)]
-    asked: list[list[Argument]] = [
-        ["GETRANGE", keys.salts, (at := SALT_BYTES * one), at + SALT_BYTES - 1] for one in some
-    ]
-    salts = [one for one in wire.answers(asked) if len(one) == SALT_BYTES and one != NO_SALT]
+    found = wire.seals.keys.salts(gone[:: -(-len(gone) // MOST_SALTS)]).values()
+    salts = [one[SALT_BYTES:] for one in found if has_words(one)]
     needles += [("salt", form) for one in salts for form in (one, one.hex().encode())]
     wrapped = wire.seals.keys.read([line])[line] if line and secret and seqs is None else b""
     for raw in (secret, wrapped) if wrapped else ():

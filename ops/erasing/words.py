@@ -29,6 +29,7 @@ from engramlog_server.events.partitions import LogKeys, position_text
 from engramlog_server.events.redis.secrets import read_cipher
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.sealing.cipher import ValueCipher
+from engramlog_server.events.sealing.key_store import Wiped
 from engramlog_server.events.standing import Speaker
 from engramlog_server.events.validation import make_event
 from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
@@ -38,7 +39,7 @@ from engramlog_server.ops.erasing.residue import Probes, probes_of, residue_of
 from engramlog_server.ops.erasing.words_again import erased_event
 from engramlog_server.ops.erasing.words_list import WordsGoing, WordsSteps
 from engramlog_server.ops.erasing.words_told import WordsPlan, deleted_with, reached, refuse_broken, refuse_stuck
-from engramlog_server.ops.sealing.seals_save import saved_anew
+from engramlog_server.ops.keys.backup import saved_anew
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore
 from engramlog_server.ops.worker_id import new_worker_id
@@ -253,7 +254,7 @@ class _WordsRun:
         """Take the words out of the entries."""
         assert self._reach is not None
         seqs = [one.seq for one in self._reach.entries]
-        wipe_entries(self._wire, self._tag, self._plan.owner, self._cipher, seqs, self._erasure)
+        wipe_entries(self._wire, self._tag, self._plan.owner, seqs, Wiped(self._erasure, self._number, 0))
         self._log.look_again(seqs)
 
     def let_go(self, build: str) -> None:
@@ -271,7 +272,7 @@ class _WordsRun:
         verdict = verify_partition(store.client, number, self._tag)
         checkpoint = read_checkpoint(self._wire, BuildKeys(self._tag, build))
         until, chain = position_text(number, checkpoint.seq), checkpoint.head.hex()
-        seqs = wiped_by(self._wire, self._tag).get(self._erasure, [])
+        seqs = wiped_by(self._wire).get(self._erasure, {}).get(number, [])
         unproven = [*rewritten.not_proven]
         if self._reach.unread:
             unproven.append(
@@ -286,6 +287,7 @@ class _WordsRun:
             self._erasure,
             "ended",
             msgspec.structs.replace(self._going, events=b""),
+            salts=[one for one, by in self._wire.seals.keys.wiped() if by.erasure == self._erasure],
             ground=plan.ground,
             reason=plan.reason,
             memories=len(self._reach.memories),

@@ -20,6 +20,7 @@ from engramlog_server.events.partitions import LogKeys, parse_position, partitio
 from engramlog_server.events.redis.secrets import read_seqs
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.sealing.cipher import ValueCipher
+from engramlog_server.events.sealing.key_store import Wiped, has_words
 from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
 from engramlog_server.ops.erasing.fence_list import AT_ONCE, ErasureStep, secret_lines
 from engramlog_server.ops.erasing.words_list import WordsGoing, erased_by, going_by, going_in
@@ -65,7 +66,9 @@ def wipe_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], a
     if not (steps := erased_by(listed)):
         return WipedAgain()
     # The newest line of each counts: what was certified again ended twice, and the log has one of both.
-    lacking = bool(lacks(wire, tags, list(steps.values())))
+    # An older copy of the key store has words' salts again, though the log is of now.
+    whole = wire.seals.keys.salts([one for step in listed for one in step.salts]).values()
+    lacking = bool(lacks(wire, tags, list(steps.values()))) or any(map(has_words, whole))
     older = list(tags) if lacking else unlooked(wire, tags, _steps_of(listed), _noted())
     until, back = dict[int, int](), list[str]()
     for tag, owner, cipher in _owners(wire, older, listed[0].store, {one.label for one in steps.values()}):
@@ -74,7 +77,7 @@ def wipe_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], a
         for one, going in going_by(mine, cipher, owner).values():
             fence_names(wire, tag, cipher.secret, going.memories, going.turns)
             seqs = _seqs(wire, tag, owner, going)
-            had_words = wipe_entries(wire, tag, owner, cipher, seqs, one.erasure)
+            had_words = wipe_entries(wire, tag, owner, seqs, Wiped(one.erasure, tags.index(tag), 0))
             if not (lacking or had_words):
                 continue  # this node has all of it: words went last
             back += [] if lacking else [one.erasure]

@@ -105,6 +105,7 @@ class WordsSteps:
         *,
         ground: Ground,
         reason: str,
+        salts: Sequence[int] = (),
         **more: Any,
     ) -> tuple[datetime, str]:
         """Say it in the log, then in the list; gives when, and its position. Raises StoreError."""
@@ -116,7 +117,14 @@ class WordsSteps:
         if not receipt.written or receipt.position is None:
             raise StoreUnavailable(f"that words are erased could not be written down: {receipt.error}")
         self.note(
-            erasure, step, going, at=utc_text(from_micros(now)), event=event.event_id, ground=ground, reason=reason
+            erasure,
+            step,
+            going,
+            at=utc_text(from_micros(now)),
+            event=event.event_id,
+            ground=ground,
+            reason=reason,
+            salts=salts,
         )
         return from_micros(now), receipt.position
 
@@ -130,11 +138,27 @@ class WordsSteps:
         event: str,
         ground: Ground,
         reason: str,
+        salts: Sequence[int] = (),
     ) -> None:
-        """Write a line of the list, on disk when this returns. Raises StoreUnavailable."""
+        """Write a line of the list, on disk when this returns. `salts`: of the entries that lost their words. Raises
+        StoreUnavailable."""
         sealed = going.seal(self._cipher, self._owner)
         store_id = self._store.identity.store_id
-        self._list.append(ErasureStep(store_id, erasure, self._label, step, at, event, ground, reason, "words", sealed))
+        self._list.append(
+            ErasureStep(
+                store_id,
+                erasure,
+                self._label,
+                step,
+                at,
+                event,
+                ground,
+                reason,
+                "words",
+                sealed,
+                salts=tuple(salts),
+            )
+        )
 
 
 def erased_by(steps: Sequence[ErasureStep]) -> dict[str, ErasureStep]:

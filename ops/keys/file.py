@@ -7,24 +7,36 @@ import sqlite3
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from secrets import token_hex
+from secrets import token_bytes, token_hex
 from threading import RLock
 from time import monotonic, sleep
 from typing import TypeVar
 
 from engramlog_server.events.errors import StoreMismatch, StoreUnavailable
-from engramlog_server.events.sealing.key_store import ID_BYTES
+from engramlog_server.events.sealing.key_store import (
+    ID_BYTES,
+    ID_SHIFT,
+    SALTS_BYTES,
+    Wiped,
+    has_words,
+    read_wiped,
+    wiped_value,
+)
 from engramlog_server.ops.durable import sync_folder
 from engramlog_server.ops.embedded.private_file import NotPrivate, open_private
+from engramlog_server.ops.keys.pool import SaltPool, this_second
 
 SETTING = "ENGRAMLOG_KEYS"
 WAIT_SECONDS = 30.0
 """How long another process that writes or reads is waited for."""
 PAGE = 500
+NEAR = 8
+"""Salts that are read one by one only if so many others lie between two of them."""
 _T = TypeVar("_T")
 _TABLES = """
 CREATE TABLE IF NOT EXISTS about (field TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS keys (name BLOB PRIMARY KEY, line BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS salts (id INTEGER PRIMARY KEY, value BLOB NOT NULL);
 """
 
 
@@ -35,7 +47,7 @@ class FileKeyStore:
         """Raises StoreMismatch if there is no file and none is to be made, or others could read it; StoreUnavailable."""
         self._path, self._lock = path, RLock()
         _refuse_unfit(path, make=make)
-        self._db = self._do(self._open)
+        self._db, self._pool = self._do(self._open), SaltPool(self._reserve)
         self._id = str(self._do(self._begun))
 
     @property
@@ -64,18 +76,11 @@ class FileKeyStore:
     def replace(self, keys: Mapping[bytes, tuple[bytes, bytes]]) -> int:
         """See `KeyStore.replace`."""
         rows = [(new, name, old) for name, (old, new) in keys.items()]
-        done = self._write(lambda: self._db.executemany("UPDATE keys SET line = ? WHERE name = ? AND line = ?", rows))
-        self._truncate()
-        return done.rowcount
+        return self._changed("UPDATE keys SET line = ? WHERE name = ? AND line = ?", rows)
 
     def delete(self, names: Collection[bytes]) -> int:
         """See `KeyStore.delete`."""
-        if not (there := self.read(list(names))):
-            return 0
-        rows = [(name,) for name in there]
-        done = self._write(lambda: self._db.executemany("DELETE FROM keys WHERE name = ?", rows))
-        self._truncate()
-        return done.rowcount
+        return self._changed("DELETE FROM keys WHERE name = ?", [(name,) for name in self.read(list(names))])
 
     def every(self) -> Iterator[tuple[bytes, bytes]]:
         """See `KeyStore.every`."""
@@ -83,6 +88,63 @@ class FileKeyStore:
         while some:
             yield from some
             some = self._do(partial(self._page, some[-1][0]))
+
+    def take(self, count: int) -> list[tuple[int, bytes]]:
+        """See `KeyStore.take`."""
+        return self._pool.take(count)
+
+    def _reserve(self, count: int) -> list[tuple[int, bytes]]:
+        def reserve() -> list[tuple[int, bytes]]:
+            (last,) = self._db.execute("SELECT max(id) FROM salts").fetchone()
+            first = max((last or 0) + 1, this_second() << ID_SHIFT)
+            rows = [(first + number, token_bytes(SALTS_BYTES)) for number in range(count)]
+            self._db.executemany("INSERT INTO salts VALUES (?, ?)", rows)
+            return rows
+
+        return self._write(reserve)
+
+    def put_salts(self, salts: Mapping[int, bytes]) -> None:
+        """See `KeyStore.put_salts`."""
+        self._write(lambda: self._db.executemany("INSERT OR REPLACE INTO salts VALUES (?, ?)", salts.items()))
+
+    def salts(self, ids: Sequence[int]) -> dict[int, bytes]:
+        """See `KeyStore.salts`."""
+
+        def read() -> dict[int, bytes]:
+            if ids and max(ids) - min(ids) < NEAR * len(ids):
+                wanted, span = set(ids), (min(ids), max(ids))
+                found = self._db.execute("SELECT id, value FROM salts WHERE id BETWEEN ? AND ?", span)
+                return {number: value for number, value in found if number in wanted}
+            rows = [self._db.execute("SELECT id, value FROM salts WHERE id = ?", (one,)).fetchone() for one in ids]
+            return dict(row for row in rows if row is not None)
+
+        return self._do(read)
+
+    def wipe(self, entries: Mapping[int, Wiped]) -> int:
+        """See `KeyStore.wipe`."""
+        there = {number: value for number, value in self.salts(list(entries)).items() if has_words(value)}
+        rows = [(wiped_value(value, entries[number]), number, value) for number, value in there.items()]
+        return self._changed("UPDATE salts SET value = ? WHERE id = ? AND value = ?", rows)
+
+    def wiped(self) -> Iterator[tuple[int, Wiped]]:
+        """See `KeyStore.wiped`."""
+        rows = self._do(
+            lambda: self._db.execute(
+                "SELECT id, value FROM salts WHERE length(value) != ? ORDER BY id", (SALTS_BYTES,)
+            ).fetchall()
+        )
+        for number, value in rows:
+            if (found := read_wiped(value)) is not None:
+                yield number, found
+
+    def delete_salts(self, ids: Collection[int]) -> int:
+        """See `KeyStore.delete_salts`."""
+        return self._changed("DELETE FROM salts WHERE id = ?", [(one,) for one in self.salts(list(ids))])
+
+    def salt_ids(self, before: int) -> Iterator[int]:
+        """See `KeyStore.salt_ids`."""
+        rows = self._do(lambda: self._db.execute("SELECT id FROM salts WHERE id < ? ORDER BY id", (before,)).fetchall())
+        yield from (number for (number,) in rows)
 
     def server(self) -> str | None:
         """See `KeyStore.server`."""
@@ -111,6 +173,14 @@ class FileKeyStore:
         self._db.execute("INSERT OR IGNORE INTO about VALUES ('id', ?)", (token_hex(ID_BYTES),))
         found: str = self._db.execute("SELECT value FROM about WHERE field = 'id'").fetchone()[0]
         return found
+
+    def _changed(self, statement: str, rows: Sequence[tuple[bytes | int, ...]]) -> int:
+        """Change or delete rows so that nothing of before is left in the files; how many."""
+        if not rows:
+            return 0
+        done = self._write(lambda: self._db.executemany(statement, rows))
+        self._truncate()
+        return done.rowcount
 
     def _write(self, what: Callable[[], _T]) -> _T:
         def write() -> _T:

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from secrets import token_hex
+from secrets import token_bytes, token_hex
 
 from engramlog_server.consumers.sealing.leaving import rewrite_files
 from engramlog_server.events.errors import StoreMismatch, StoreUnavailable
-from engramlog_server.events.redis.scan import pairs
+from engramlog_server.events.redis.scan import elements, keys_like, pairs
 from engramlog_server.events.redis.wire import Argument, Script, Wire, WirePool, connect
-from engramlog_server.events.sealing.key_store import ID_BYTES, is_name
+from engramlog_server.events.sealing.key_store import (
+    ID_BYTES,
+    ID_SHIFT,
+    SALTS_BYTES,
+    Wiped,
+    has_words,
+    is_name,
+    read_wiped,
+    wiped_value,
+)
 from engramlog_server.events.text.urls import shown
 from engramlog_server.ops.keys.file import SETTING
+from engramlog_server.ops.keys.pool import SaltPool, this_second
 
 _ID = b"id"
 PAGE = 500
@@ -29,6 +39,17 @@ end
 return done
 """,
 )
+RESERVE = Script(
+    "reserve salts",
+    """
+-- KEYS: keys. ARGV: least first id, how many. Answer: the first id; below 2^53, as Lua counts.
+local first = math.max(tonumber(redis.call('HGET', KEYS[1], 'next') or '0'), tonumber(ARGV[1]))
+redis.call('HSET', KEYS[1], 'next', string.format('%.0f', first + tonumber(ARGV[2])))
+return string.format('%.0f', first)
+""",
+)
+_BUCKET = 7
+"""Salts lie in hashes of so many ids, as a power of two: Redis packs small hashes."""
 
 
 class RedisKeyStore:
@@ -37,9 +58,9 @@ class RedisKeyStore:
     def __init__(self, url: str, store_id: str, *, make: bool, timeout: float = 10.0) -> None:
         """Raises StoreMismatch if there are no keys of this store and none are to be made, or the Redis does not sync every write;
         StoreUnavailable."""
-        self._place, self._key = shown(url), f"engramlog:keys:{store_id}"
+        self._place, self._key = shown(url), f"engramlog-keys:{store_id}"
         self._client = connect(url, timeout=timeout)
-        self._wires = WirePool(self._client)
+        self._wires, self._pool = WirePool(self._client), SaltPool(self._reserve)
         with self._wires.wire() as wire:
             _refuse_unsynced(wire)
             if make:
@@ -94,15 +115,94 @@ class RedisKeyStore:
             return 0
         with self._wires.wire() as wire:
             done: int = wire.call("HDEL", self._key, *names)
-            unproven = rewrite_files(wire, again="engramlog erase").not_proven if done else ()
-        if unproven:
-            raise StoreUnavailable(f"keys were deleted from the key store {self._place}, but {unproven[0]}")
+            self._rewrite(wire, done)
         return done
 
     def every(self) -> Iterator[tuple[bytes, bytes]]:
         """See `KeyStore.every`."""
         with self._wires.wire() as wire:
             yield from ((name, line) for name, line in pairs(wire, self._key) if is_name(name))
+
+    def take(self, count: int) -> list[tuple[int, bytes]]:
+        """See `KeyStore.take`."""
+        return self._pool.take(count)
+
+    def _reserve(self, count: int) -> list[tuple[int, bytes]]:
+        with self._wires.wire() as wire:
+            first = int(wire.run(RESERVE, [self._key], [this_second() << ID_SHIFT, count]))
+            rows = [(first + number, token_bytes(SALTS_BYTES)) for number in range(count)]
+            self._put_salts(wire, rows)
+        return rows
+
+    def put_salts(self, salts: Mapping[int, bytes]) -> None:
+        """See `KeyStore.put_salts`."""
+        with self._wires.wire() as wire:
+            if salts:
+                self._put_salts(wire, list(salts.items()))
+            if wiped := [number for number, value in salts.items() if not has_words(value)]:
+                wire.call("SADD", self._wiped, *wiped)
+                wire.run(RESERVE, [self._key], [max(salts) + 1, 0])
+
+    def salts(self, ids: Sequence[int]) -> dict[int, bytes]:
+        """See `KeyStore.salts`."""
+        if not ids:
+            return {}
+        with self._wires.wire() as wire:
+            values = wire.answers([["HGET", self._bucket(one), one] for one in ids])
+        return {one: value for one, value in zip(ids, values, strict=True) if value is not None}
+
+    def wipe(self, entries: Mapping[int, Wiped]) -> int:
+        """See `KeyStore.wipe`."""
+        rows = [
+            (one, wiped_value(old, entries[one])) for one, old in self.salts(list(entries)).items() if has_words(old)
+        ]
+        with self._wires.wire() as wire:
+            if rows:
+                wire.call("SADD", self._wiped, *(one for one, _ in rows))
+                self._put_salts(wire, rows)
+            self._rewrite(wire, len(rows))
+        return len(rows)
+
+    def wiped(self) -> Iterator[tuple[int, Wiped]]:
+        """See `KeyStore.wiped`."""
+        with self._wires.wire() as wire:
+            ids = sorted(int(one) for one in elements(wire, self._wiped))
+        for number, value in self.salts(ids).items():
+            if (found := read_wiped(value)) is not None:
+                yield number, found
+
+    def delete_salts(self, ids: Collection[int]) -> int:
+        """See `KeyStore.delete_salts`."""
+        with self._wires.wire() as wire:
+            done = sum(wire.answers([["HDEL", self._bucket(one), one] for one in ids])) if ids else 0
+            self._rewrite(wire, done)
+        return done
+
+    def salt_ids(self, before: int) -> Iterator[int]:
+        """See `KeyStore.salt_ids`."""
+        with self._wires.wire() as wire:
+            for key, _ in list(keys_like(wire, f"{self._key}:s:*")):
+                yield from sorted(one for name in wire.call("HKEYS", key) if (one := int(name)) < before)
+
+    def _bucket(self, number: int) -> str:
+        return f"{self._key}:s:{number >> _BUCKET}"
+
+    @property
+    def _wiped(self) -> str:
+        return f"{self._key}:w"
+
+    def _put_salts(self, wire: Wire, rows: Sequence[tuple[int, bytes]]) -> None:
+        told = dict[str, list[Argument]]()
+        for number, value in rows:
+            told.setdefault(self._bucket(number), []).extend((number, value))
+        wire.answers([["HSET", key, *pairs_of] for key, pairs_of in told.items()])
+
+    def _rewrite(self, wire: Wire, changed: int) -> None:
+        """Have Redis write its files again where anything was deleted, and wait for them."""
+        if changed and (unproven := rewrite_files(wire, again="engramlog erase").not_proven):
+            raise StoreUnavailable(
+                f"what was deleted from the key store {self._place} may be in its files: {unproven[0]}"
+            )
 
     def server(self) -> str | None:
         """See `KeyStore.server`."""

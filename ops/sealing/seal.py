@@ -145,7 +145,7 @@ def carry_out(
         probe("after vectors are dropped")
         run = RebuildRun.begin(wire, list(range(store.identity.partitions)), anew=False)
         for number, tag in enumerate(tags):
-            bring_over(wire, tag, token_bytes, probe=probe, on_progress=bar.passed)
+            bring_over(wire, tag, probe=probe, on_progress=bar.passed)
             if number in run.rest:
                 done = rebuild_partition(
                     store.client, tag, holder=new_worker_id(), probe=probe, on_wait=on_wait, lease_ms=lease_ms

@@ -39,8 +39,6 @@ BEING_SEALED = f"{FORMAT}>sealed"
 """What such a store tells as its format: every release that ever was refuses it."""
 RESTORING = f"{FORMAT}>restoring"
 """The same of a store into which a backup is being brought."""
-STRIPPED = f"{FORMAT}>stripped"
-"""The same of a copy whose seals were taken out, and of a store into which they are being brought back."""
 
 
 class StoreIdentity(NamedTuple):
@@ -52,7 +50,7 @@ class StoreIdentity(NamedTuple):
     parameter_set: str
     format: str = "1"
     """Of the log: `1` (release 0.2 and before, which wrote none), `2`, `2>sealed` while it is sealed,
-    `2>stripped` without its seals, `2>restoring` while a backup is brought into it."""
+    `2>restoring` while a backup is brought into it."""
     embedder: str = NONE
     """What compares meanings for owners who chose nothing, as was fixed at its creation: none, auto or an embedder's name."""
     sealed: bytes | None = None
@@ -111,8 +109,7 @@ def _begin(wire: Wire, identity: StoreIdentity) -> None:
     it is: what those say who are new would lie open from then on."""
     if identity.sealed is None:
         keys = [LogKeys(tag) for tag in identity.tags]
-        asked: list[list[Argument]] = [["EXISTS", *(one.salts for one in keys)]]
-        asked += (["HGET", one.meta, SEALED_META] for one in keys)
+        asked: list[list[Argument]] = [["HGET", one.meta, SEALED_META] for one in keys]
         logs: list[list[Argument]] = [["XRANGE", one.stream, "-", "+", "COUNT", 1] for one in keys]
         marks = wire.answers([*asked, *logs])
         firsts = [dict(zip(held[::2], held[1::2], strict=True)) for rows in marks[len(asked) :] for _, held in rows]
@@ -123,15 +120,9 @@ def _begin(wire: Wire, identity: StoreIdentity) -> None:
             )
     else:
         told = wire.answers([["HGET", LogKeys(tag).meta, SEALED_META] for tag in identity.tags])
-        if identity.keys is None:
+        if identity.keys is None or {b"1", b"2"} & set(told):
             raise OtherFormat(
-                "this store was sealed by an unreleased version that kept owners' keys in the Redis of the log; this release does"
-                " not read them: export with that version, and import into a new store",
-                format="2",
-            )
-        if b"1" in told:
-            raise OtherFormat(
-                "this store was sealed by an unreleased version whose bodies are not bound to level and digests; this release does"
+                "this store was sealed by an unreleased version that kept keys and salts in the Redis of the log; this release does"
                 " not read them: export with that version, and import into a new store",
                 format="2",
             )
@@ -165,12 +156,6 @@ def check_format(identity: StoreIdentity) -> None:
         raise OtherFormat(
             "this store is being restored from a backup, which did not end: run `engramlog backup restore` of the same folder"
             " again, which goes on with it; nothing else opens it meanwhile",
-            format=identity.format,
-        )
-    if identity.format == STRIPPED:
-        raise OtherFormat(
-            "the seals of this store were taken out of it or are being brought back, which did not end:"
-            " run `engramlog backup restore` again; nothing else opens it meanwhile",
             format=identity.format,
         )
     if identity.format in ("1", f"1>{FORMAT}"):

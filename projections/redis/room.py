@@ -21,10 +21,9 @@ MOST_PARTITIONS, MOST_OWNERS, MOST_BUCKETS = 64, 8, 64
 """Looked at: partitions, owners of a partition, and of its 512 hashes of event ids so many."""
 SAMPLES = 32
 """Entries of a key whose size Redis looks at; the rest it takes to be as large."""
-EVENTS, IDS, SALTS, MEMORIES, CHANGES, LOG, VECTORS, INDEX, PASTS, OWNERS = (
+EVENTS, IDS, MEMORIES, CHANGES, LOG, VECTORS, INDEX, PASTS, OWNERS = (
     "events",
     "event ids",
-    "salts",
     "memory records",
     "versions of memories",
     "change log",
@@ -33,7 +32,7 @@ EVENTS, IDS, SALTS, MEMORIES, CHANGES, LOG, VECTORS, INDEX, PASTS, OWNERS = (
     "kept pasts",
     "owners and checkpoints",
 )
-PARTS = (EVENTS, IDS, SALTS, MEMORIES, CHANGES, LOG, VECTORS, INDEX, PASTS, OWNERS)
+PARTS = (EVENTS, IDS, MEMORIES, CHANGES, LOG, VECTORS, INDEX, PASTS, OWNERS)
 _BY_MEMORY, _BY_EVENT = (MEMORIES, CHANGES, VECTORS), (LOG, INDEX, PASTS)
 
 
@@ -60,7 +59,6 @@ def _of_partition(wire: Wire, keys: BuildKeys) -> Counter[str]:
         log.deletions,
         log.secrets,
         log.levels,
-        log.wordless,
         log.gone,
         log.unjudged,
         log.noted,
@@ -69,7 +67,6 @@ def _of_partition(wire: Wire, keys: BuildKeys) -> Counter[str]:
     marks = [vectors.models, *map(vectors.changes, models)]
     single: list[tuple[str, Iterable[str]]] = [
         (EVENTS, [log.stream]),
-        (SALTS, [log.salts]),
         (OWNERS, [*others, *marks, keys.checkpoint, keys.owners, keys.quarantine]),
     ]
     for part, names in single:

@@ -32,6 +32,9 @@ QUEUE = "the Redis of the queue, which is one server"
 ABOUT = "all servers of some keys, by `Wire.about`"
 PLACES = {
     "info: INFO": GIVEN,
+    "run_id: INFO": GIVEN,
+    "refuse_own_server: INFO": EACH,
+    "_refuse_unsynced: CONFIG": "a key store, which is one server",
     "at: INFO": GIVEN,
     "at: TIME": GIVEN,
     "_refuse_without_room_beside: INFO": AT,

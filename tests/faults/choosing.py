@@ -17,7 +17,7 @@ from tests.places import ROOT
 
 AREAS = {
     "events": "events/[b-z]*.py events/admission.py events/door/*.py",
-    "append": "events/redis/[adgl-p]*.py events/redis/sending.py events/redis/re*.py",
+    "append": "events/redis/[adgl-p]*.py events/redis/re*.py",
     "fold": "projections/fold/*.py",
     "laws": "projections/laws/*.py",
     "decide": "projections/decide/*.py",

@@ -192,7 +192,7 @@ def test_a_file_that_unpacks_to_more_than_it_tells_is_not_unpacked(lying_open: D
         (frame(RowKind.ENTRY, [b"12345678"]), "a row that no file of a partition has"),
         (frame(RowKind.ENTRY, [b"1234", *([b"x"] * 20)]), "no line in the table of dedupe"),
         (frame(RowKind.ENTRY, [b"12345678", *([b"x"] * 7)]), "an entry that no append wrote"),
-        (b"\0\0\0\1\x09\x90", "a row that no backup of this format has"),
+        (b"\0\0\0\1\x0b\x90", "a row that no backup of this format has"),
         (b"\0\0\0\1\x01\xc1", "a row that no backup of this format has"),
         (b"\0\0", "breaks off within a row"),
         (b"\0\0\0\x09\1abc", "breaks off within a row"),

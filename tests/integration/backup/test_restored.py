@@ -29,7 +29,6 @@ def tables(client: Any, tags: tuple[str, ...]) -> dict[str, Any]:
         found[keys.stream] = wire.call("XRANGE", keys.stream, "-", "+")
         for name in (keys.heads, keys.secrets, keys.deletions, *(keys.dedupe_of(bucket) for bucket in range(512))):
             found[name] = _pairs(wire, name)
-        found[keys.salts] = (wire.call("GET", keys.salts) or b"").rstrip(b"\0")
         found[keys.meta] = {
             name: value for name, value in _pairs(wire, keys.meta).items() if name in (b"head", b"rec", b"sealed")
         }
@@ -77,7 +76,7 @@ def test_all_of_its_moment_is_back_byte_for_byte_and_verifies(depot: Depot) -> N
         assert 0 < store.client.ttl(day_key("2026-11-20")) <= 400 * 86_400
     assert "restored from backup" in depot.cli("verify").out
     if depot.sealed:
-        assert told["seals"]["entries"]["opens"] == told["events"]
+        assert told["seals"]["newer_than_keys"] == 0
 
 
 def test_what_was_sent_before_is_known_again_once_it_is_taken_over(depot: Depot) -> None:
@@ -103,11 +102,11 @@ def test_into_a_redis_of_ones_own_and_nowhere_else_than_into_an_empty_one(
     monkeypatch.setenv("ENGRAMLOG_REDIS_URL", redis_server.url)
     with redis_server.client() as client:
         client.set("another:program", "1")
-        client.set("{e0}:salts", "left")
+        client.set("{e0}:readm", "left")
         told = lying_open.restore(made, "--alone", code=1)
-        assert "that Redis is not empty: {e0}:salts lies there" in told["message"]
+        assert "that Redis is not empty: {e0}:readm lies there" in told["message"]
         assert client.dbsize() == 2
-        client.delete("{e0}:salts")
+        client.delete("{e0}:readm")
     lying_open.restore(made, "--alone")
     assert lying_open.answers() == answers
     with redis_server.client() as client:
@@ -153,7 +152,7 @@ def test_a_sealed_one_needs_its_seals_and_its_key_before_anything_is_written(
     sealed.cli("master-key", "--new", str(sealed.folder / "key"))
     assert "under another master key" in sealed.restore(made, "--seals", str(sealed.seals), code=1)["message"]
     (sealed.folder / "key").write_bytes(key)
-    assert sealed.restore(made, "--seals", str(sealed.seals))["seals"]["entries"]["opens"] == EVENTS
+    assert sealed.restore(made, "--seals", str(sealed.seals))["seals"]["newer_than_keys"] == 0
 
 
 def test_others_on_a_redis_of_ones_own_are_refused_before_the_log_of_a_sealed_one_is_laid(
@@ -168,7 +167,7 @@ def test_others_on_a_redis_of_ones_own_are_refused_before_the_log_of_a_sealed_on
         told = sealed.restore(made, code=1)
         assert told["error"] == "InUse"
         assert other.dbsize() == 0
-        assert sealed.restore(made, "--alone")["seals"]["entries"]["opens"] == EVENTS
+        assert sealed.restore(made, "--alone")["seals"]["newer_than_keys"] == 0
         assert other.exists("engramlog:store")
     assert sealed.answers() == answers
 
@@ -182,7 +181,7 @@ def test_what_is_newer_than_the_seals_is_told_by_the_exit_code(sealed: Depot) ->
     assert "does not open the 3 newest of its events" in told
     sealed.on("new")
     told = sealed.restore(made, code=3)
-    assert (told["seals"]["entries"]["not_openable"], told["seals"]["entries"]["opens"]) == (3, EVENTS)
+    assert told["seals"]["newer_than_keys"] == 3
 
 
 def test_what_was_erased_since_the_backup_does_not_come_back(sealed: Depot, capsys: pytest.CaptureFixture[str]) -> None:
@@ -193,8 +192,7 @@ def test_what_was_erased_since_the_backup_does_not_come_back(sealed: Depot, caps
     assert not [one for one in kept["lin-yue"] if "w4w" in one]
     sealed.lose()  # with the list of what was erased
     sealed.on("new")
-    told = sealed.restore(made)
-    assert told["seals"]["owners_erased"] == 1
+    sealed.restore(made)
     assert sealed.cli.json("list", "ada", code=1)["error"] == "OwnerErased"
     assert sealed.answers("lin-yue", "团队") == kept
     raw = b"".join(one.read_bytes() for one in (sealed.data / "appendonlydir").iterdir())

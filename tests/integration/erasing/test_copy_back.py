@@ -89,15 +89,17 @@ def test_who_was_erased_is_fenced_before_anything_answers_and_again_ends_it(cli:
     assert cli.json("erase", "--again")["certificates"] == []
 
 
-def test_a_key_and_salts_that_are_put_back_into_redis_are_destroyed_at_the_next_opening(cli: Cli, folder: Path) -> None:
+def test_a_key_and_salts_that_are_put_back_are_destroyed_at_the_next_opening(cli: Cli, folder: Path) -> None:
     """By somebody who kept them from before: the log itself is whole, and tells of the erasure."""
     with open_the_store(Settings(data=folder)) as store:
         keys = LogKeys(store.identity.tags[partition_of("ada", store.identity.partitions)])
-        line, salts = store.client.hget(keys.secrets, "ada"), store.client.get(keys.salts)
+        held, line = store.client.seals.keys, store.client.hget(keys.secrets, "ada")
+        rows, salts = dict(held.every()), held.salts(list(held.salt_ids(1 << 53)))
     cli.json("erase", "ada", "--yes")
     with open_the_store(Settings(data=folder)) as store:
         store.client.hset(keys.secrets, "ada", line)  # type: ignore[arg-type]
-        store.client.setrange(keys.salts, 0, salts)  # type: ignore[arg-type]
+        store.client.seals.keys.put(rows)
+        store.client.seals.keys.put_salts(salts)
     assert "the keys of 1 erased owner are back in Redis" in cli("doctor", "--json", code=1).out
     assert cli.json("list", "ada", *AT, code=1)["error"] == "OwnerErased"
     assert "erased_came_back" in alarms(cli, code=1)

@@ -9,10 +9,11 @@ from threading import Thread
 
 import pytest
 
+from engramlog_server.consumers.jobs.salts import remove_unused_salts
 from engramlog_server.events.errors import KeyUnavailable, StoreMismatch, StoreUnavailable
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.sealing.cipher import BODY_MARK
-from engramlog_server.events.sealing.key_store import KeyStore, new_name
+from engramlog_server.events.sealing.key_store import SALTS_BYTES, KeyStore, Wiped, has_words, new_name, read_wiped
 from engramlog_server.ops.erasing.owner import ErasurePlan, carry_out, readmit_owner
 from engramlog_server.ops.keys.file import FileKeyStore
 from engramlog_server.ops.keys.server import RedisKeyStore
@@ -55,6 +56,52 @@ def test_both_kinds_keep_replace_and_delete_keys_by_name(keys: KeyStore) -> None
     assert keys.delete([two]) == 0
     assert dict(keys.every()) == {one: b"another"}
     assert keys.read([]) == {}
+
+
+def test_both_kinds_give_salts_once_wipe_their_words_and_delete_them(keys: KeyStore) -> None:
+    taken = keys.take(5) + keys.take(300)
+    assert len({number for number, _ in taken}) == 305
+    assert {len(value) for _, value in taken} == {SALTS_BYTES}
+    (one, salts), (two, _), (three, _) = taken[:3]
+    assert keys.salts([one, three, 7]) == {one: salts, three: taken[2][1]}
+    by = Wiped("01a226a1-bb58-7714-9ca9-086ea69d893f", 3, 99)
+    assert keys.wipe({one: by, 7: by}) == 1
+    assert keys.wipe({one: by}) == 0
+    assert list(keys.wiped()) == [(one, by)]
+    left = keys.salts([one])[one]
+    assert (left[:16], read_wiped(left), has_words(left)) == (salts[:16], by, False)
+    assert keys.delete_salts([two, 7]) == 1
+    assert keys.salts([two]) == {}
+    keys.put_salts({two: salts, one: left})
+    assert keys.salts([two]) == {two: salts}
+    assert {number for number, _ in taken} <= set(keys.salt_ids(1 << 53))
+    assert two not in set(keys.salt_ids(two))
+
+
+def test_a_salt_that_was_deleted_is_in_no_file(tmp_path: Path) -> None:
+    keys = FileKeyStore(tmp_path / "keys.db", make=True)
+    taken = keys.take(400)
+    by = Wiped("01a226a1-bb58-7714-9ca9-086ea69d893f", 0, 1)
+    keys.wipe({number: by for number, _ in taken[:200]})
+    keys.delete_salts([number for number, _ in taken[200:300]])
+    files = [path.read_bytes() for path in tmp_path.iterdir()]
+    gone = [value[16:] for _, value in taken[:300]] + [value[:16] for _, value in taken[200:300]]
+    assert [one for one in gone if any(one in raw for raw in files)] == []
+    assert all(any(value in raw for raw in files) for _, value in taken[300:])
+
+
+def test_old_salts_that_no_entry_has_are_removed_and_no_others(redis_server: RedisServer, tmp_path: Path) -> None:
+    store = Erasing(redis_server, tmp_path)
+    with store.wire() as wire:
+        used = [one.seq for one in store.events(ADA)]
+        keys, tags = wire.seals.keys, store.identity.tags
+        keys.take(10)
+        assert remove_unused_salts(wire, tags) == 0, "they are new"
+        assert remove_unused_salts(wire, tags, lambda: True, after_seconds=-60) == 0, "it was told to stop"
+        assert remove_unused_salts(wire, tags, after_seconds=-60) >= 10
+        assert remove_unused_salts(wire, tags, after_seconds=-60) == 0
+    assert [one.seq for one in store.events(ADA) if one.body[:1] == b"{"] == used
+    assert store.differences() == []
 
 
 def test_a_deleted_key_is_in_no_file_though_another_process_had_it_open(tmp_path: Path) -> None:
@@ -121,7 +168,7 @@ def test_what_cannot_be_a_key_store_is_refused_by_name(tmp_path: Path) -> None:
 def test_a_redis_that_does_not_sync_or_has_no_keys_is_refused_by_name(redis_server: RedisServer) -> None:
     with pytest.raises(StoreMismatch, match="appendfsync always"):
         RedisKeyStore(redis_server.url, STORE, make=True)
-    with key_server() as server, pytest.raises(StoreMismatch, match=f"has no engramlog:keys:{STORE}"):
+    with key_server() as server, pytest.raises(StoreMismatch, match=f"has no engramlog-keys:{STORE}"):
         RedisKeyStore(server.url, STORE, make=False)
 
 

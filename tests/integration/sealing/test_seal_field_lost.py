@@ -63,7 +63,6 @@ def test_whoever_takes_every_mark_away_has_left_what_was_said(redis_server: Redi
         store.client.hdel(STORE_KEY, SEALED)
         for tag in store.identity.tags:
             store.client.hdel(LogKeys(tag).meta, SEALED)
-            store.client.delete(LogKeys(tag).salts)
         wire = open_wire(store.client)
         with pytest.raises(StoreMismatch, match=GONE):
             known_identity(wire)

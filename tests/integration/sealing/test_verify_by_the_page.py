@@ -53,7 +53,7 @@ def test_a_body_a_record_and_a_secret_are_opened_as_the_page_says(redis_servers:
         (told,) = store.log.read_at(0, [1])
         rows: Any = client.xrange(keys.stream)
         ((_, entry),) = rows
-        salts: Any = client.get(keys.salts)
+        ((_, salts),) = client.seals.keys.salts([int.from_bytes(entry[b"e"][1:9], "big")]).items()
         name: Any = client.hget(keys.secrets, OWNER)
         line = client.seals.keys.read([name])[name]
         check: Any = client.hget("engramlog:store", "sealed")
@@ -64,17 +64,24 @@ def test_a_body_a_record_and_a_secret_are_opened_as_the_page_says(redis_servers:
     with pytest.raises(InvalidTag):
         _secret(line, identity, b"somebody else")
 
-    assert (entry[b"s"], len(salts), salts[:16]) == (b"", 32, bytes(16))
+    assert (entry[b"s"], len(salts)) == (b"", 32)
     bound = _measured(identity, *(entry[one] for one in (b"o", b"t", b"p", b"l", b"d"))) + entry[b"i"] + entry[b"c"]
+    assert entry[b"e"][:1] == b"\x02"
+    head, size = entry[b"e"][:11], int.from_bytes(entry[b"e"][9:11], "big")
+    first, words = entry[b"e"][11 : 11 + size], entry[b"e"][11 + size :]
+    cipher = AESGCM(_keyed(secret, b"sealed body", salts[:16]))
+    skeleton = cipher.decrypt(bytes(12), first, bound + b"\0skeleton" + head)
     cipher = AESGCM(_keyed(secret, b"sealed body", salts[16:]))
-    assert entry[b"e"][:1] == b"\x01"
-    opened = cipher.decrypt(bytes(12), entry[b"e"][1:], bound)
+    opened = cipher.decrypt(bytes(12), words, bound + b"\0words" + head)
     digits = entry[b"i"].hex()
     clear = b'"owner":"%b","schema_version":1,"type":"MemoryCreated"}"event_id":"%b","occurred_at":"' % (
         OWNER.encode(),
         "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:])).encode(),
     )
-    salt, body = opened[:16], _expanded(opened[16:], BODIES + clear)
+    assert skeleton[:1] == b"\0"
+    left = _expanded(skeleton[1:], BODIES + clear)
+    assert "早上喝龙井茶".encode() not in left
+    salt, body = opened[:16], _expanded(opened[16:], BODIES + clear + left)
     assert (salt, body) == (told.salt, told.body)
     assert sha256(salt + body).digest() == entry[b"c"]
     assert "早上喝龙井茶".encode() in body

@@ -16,7 +16,7 @@ from engramlog_server.consumers.verify.store import verify_store
 from engramlog_server.events.catalogue import SynonymDefined
 from engramlog_server.events.entry import SECRET_BYTES
 from engramlog_server.events.redis.wire import open_wire
-from engramlog_server.events.sealing.cipher import SALT_BYTES
+from engramlog_server.events.sealing.cipher import salts_id
 from engramlog_server.events.sealing.key_ring import KeyRing
 from engramlog_server.projections.embedding.vectors import VectorKeys
 from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
@@ -60,7 +60,7 @@ def told(store: Live) -> set[str]:
 def test_every_flip_of_a_bit_is_found_in_every_kind_of_key(redis_server: RedisServer) -> None:
     with sealed_store(redis_server.url, 2) as store:
         populate(store)
-        assert kinds_of(store) == KINDS | {"salts"}
+        assert kinds_of(store) == KINDS
         assert findings(store) == []
         unfound, _ = missed(store, Random(5), FLIPS)
         assert unfound == [], "\n".join(unfound)
@@ -95,13 +95,16 @@ class Reached:
         for key, fields in rows:
             self.client.xadd(stream, held if key == target else fields, id=key)
 
-    def salt(self, seq: int, salt: bytes | None = None) -> bytes:
-        """The salt of an entry; put another there."""
-        at = SALT_BYTES * seq
-        found: Any = self.client.getrange(self.keys.log.salts, at, at + SALT_BYTES - 1)
-        if salt is not None:
-            self.client.setrange(self.keys.log.salts, at, salt)
-        return bytes(found)
+    def salt(self, seq: int, salts: bytes | None = None) -> bytes:
+        """The salts of an entry; put others there, or with nothing take them away."""
+        rows: Any = self.client.xrange(self.keys.log.stream, f"{seq}-0", f"{seq}-0")
+        number, keys = salts_id(rows[0][1][b"e"]), self.client.seals.keys
+        found = keys.salts([number]).get(number, b"")
+        if salts is not None:
+            keys.put_salts({number: salts})
+        if salts == b"":
+            keys.delete_salts([number])
+        return found
 
     def swap(self, table: str, one: str, other: str) -> None:
         """Swap two fields of a hash."""
@@ -132,20 +135,12 @@ def _an_entry_open(store: Reached) -> None:
         fields[b"e"], fields[b"s"] = entry.body, entry.salt
 
     store.rewrite(3, change)
-    store.salt(3, bytes(SALT_BYTES))
-
-
-def _open_beside_its_salt(store: Reached) -> None:
-    before = store.salt(3)
-    _an_entry_open(store)
-    store.salt(3, before)
 
 
 def _another_body(store: Reached) -> None:
     """The whole of another entry's, with its salt: only what it is bound to tells them apart."""
     row: Any = store.client.xrange(store.keys.log.stream, "4-0", "4-0")
     store.rewrite(3, lambda fields: _others(fields, b"e", row[0][1][b"e"]))
-    store.salt(3, store.salt(4))
 
 
 def _copied_to_another_seq(store: Reached) -> None:
@@ -229,6 +224,12 @@ UNOPENED, LOCKED = (
     "a sealed body that does not open",
     "an owner's key that cannot be had: nothing of it was compared, nor what is counted over all owners",
 )
+
+
+def _without_words(body: bytes) -> bytes:
+    return body[: 11 + int.from_bytes(body[9:11], "big")]
+
+
 TAMPERED: dict[str, tuple[Callable[[Reached], object], str]] = {
     "a byte of a body": (
         lambda store: store.rewrite(3, lambda fields: _others(fields, b"e", _flip(fields[b"e"], 40))),
@@ -236,19 +237,19 @@ TAMPERED: dict[str, tuple[Callable[[Reached], object], str]] = {
     ),
     "a body's mark": (
         lambda store: store.rewrite(3, lambda fields: _others(fields, b"e", _flip(fields[b"e"], 0))),
-        "a salt of an entry that lies open",
+        f"an entry that {LIES_OPEN}",
     ),
-    "a salt": (lambda store: store.salt(3, _flip(store.salt(3), 5)), UNOPENED),
-    "a salt taken away": (lambda store: store.salt(3, bytes(SALT_BYTES)), "a sealed entry without its salt"),
-    "all salts taken away": (
-        lambda store: store.client.delete(store.keys.log.salts),
+    "a body's salts": (
+        lambda store: store.rewrite(3, lambda fields: _others(fields, b"e", _flip(fields[b"e"], 3))),
         "a sealed entry without its salt",
     ),
-    "a longer table of salts": (
-        lambda store: store.client.append(store.keys.log.salts, bytes(SALT_BYTES)),
-        "a table of salts that no append wrote",
+    "words cut off": (
+        lambda store: store.rewrite(3, lambda fields: _others(fields, b"e", _without_words(fields[b"e"]))),
+        UNOPENED,
     ),
-    "a salt before all": (lambda store: store.salt(0, b"x" * 16), "a table of salts that no append wrote"),
+    "a salt": (lambda store: store.salt(3, _flip(store.salt(3), 5)), UNOPENED),
+    "a salt of words": (lambda store: store.salt(3, _flip(store.salt(3), 20)), UNOPENED),
+    "a salt taken away": (lambda store: store.salt(3, b""), "a sealed entry without its salt"),
     "another principal": (lambda store: store.rewrite(3, lambda fields: _others(fields, b"p", b"else")), UNOPENED),
     "another owner": (
         lambda store: store.rewrite(3, lambda fields: _others(fields, b"o", OWNERS[3].encode())),
@@ -262,7 +263,6 @@ TAMPERED: dict[str, tuple[Callable[[Reached], object], str]] = {
         "a sealed entry with the salt of its commitment beside it",
     ),
     "an entry open": (_an_entry_open, f"an entry that {LIES_OPEN}"),
-    "an open entry's salt": (_open_beside_its_salt, "a salt of an entry that lies open"),
     "lines of two owners": (lambda store: store.swap(store.keys.log.secrets, OWNERS[0], OWNERS[1]), LOCKED),
     "a byte of a line": (
         lambda store: store.opened(store.keys.log.secrets, OWNERS[1], lambda raw: _flip(raw, len(raw) - 1)),
@@ -298,6 +298,8 @@ def test_what_was_changed_moved_or_laid_open_is_found_and_named(redis_server: Re
         populate(store)
         store.start_worker("more")
         whole = {key: store.client.dump(key) for key in store.client.scan_iter()}
+        keys = store.client.seals.keys
+        salts = keys.salts(list(keys.salt_ids(1 << 53)))
         store.stop_worker("more")
         missing = dict[str, set[str]]()
         for name, (do, what) in TAMPERED.items():
@@ -305,6 +307,7 @@ def test_what_was_changed_moved_or_laid_open_is_found_and_named(redis_server: Re
             found = told(store)
             if what not in found:
                 missing[name] = found
+            keys.put_salts(salts)
             store.client.flushdb()
             for key, raw in whole.items():
                 store.client.restore(key, 0, raw)  # type: ignore[arg-type]

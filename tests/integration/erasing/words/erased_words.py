@@ -46,6 +46,8 @@ from engramlog_server.events.envelope import (
     prepare,
 )
 from engramlog_server.events.partitions import LogKeys, partition_of
+from engramlog_server.events.redis.log import entries
+from engramlog_server.events.sealing.cipher import salts_id
 from engramlog_server.events.validation import make_event
 from engramlog_server.ops.erasing.fence_list import ErasureStep
 from engramlog_server.ops.erasing.residue import Residue
@@ -228,7 +230,20 @@ class ErasingWords(Erasing):
     def wiped(self, owner: str = ADA) -> dict[str, list[int]]:
         """Erasure -> seqs of entries that lost their words by it."""
         with self.wire() as wire:
-            return wiped_by(wire, self.tag(owner))
+            found = wiped_by(wire)
+            mine = {one.seq for one, _ in read_log(wire, self.tag(owner), owner)}
+        of = {erasure: seqs for erasure, by in found.items() if (seqs := by.get(self.number(owner)))}
+        return {erasure: seqs for erasure, seqs in of.items() if mine.intersection(seqs) or not mine}
+
+    def salt_numbers(self, owner: str = ADA) -> dict[int, int]:
+        """Seq of each entry of the owner's partition -> the id of its salts."""
+        with self.wire() as wire:
+            rows = entries(wire.call("XRANGE", LogKeys(self.tag(owner)).stream, "-", "+"))
+        return {one.seq: salts_id(one.body) for one in rows}
+
+    def salts_of(self, seq: int, owner: str = ADA) -> int:
+        """The id of the salts of an entry."""
+        return self.salt_numbers(owner)[seq]
 
     def listed_words(self) -> list[ErasureStep]:
         """What the list beside the store has of erasures of words."""
@@ -337,7 +352,7 @@ def asked(
         found[f"{path} {query}"] = answer.text
 
     for mode in modes:
-        ask("search", q="what animal hat ink sails keeps", mode=mode, limit=100)
+        ask("search", query="what animal hat ink sails keeps", mode=mode, limit=100)
         ask("memories", mode=mode, limit=100)
         ask("map", mode=mode)
     for one in sorted(GOING | STAYING):

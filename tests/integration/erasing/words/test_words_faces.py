@@ -128,7 +128,7 @@ def test_vectors_of_what_is_left_are_due_and_made_by_the_next_walk(erased: Erase
     """All of the owner's went, of which nobody knows whose words they were made of."""
     embedded, again = erased.embedded
     assert (embedded > 0, again) == (True, 0)
-    found = get(erased, "search", q="tea", search_mode="semantic")["results"]
+    found = get(erased, "search", query="tea", search_mode="semantic")["results"]
     assert found
     assert all(one["memory"] for one in found)
 

@@ -11,7 +11,6 @@ from uuid import UUID
 import msgspec
 import pytest
 
-import engramlog_server.consumers.erasing.words
 from engramlog_server.consumers.erasing.words import wipe_entries
 from engramlog_server.consumers.verify import store as erasures
 from engramlog_server.consumers.verify.store import verify_store
@@ -39,6 +38,7 @@ from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.opening import owner_mark, turn_mark
 from engramlog_server.events.redis.secrets import read_cipher
 from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.sealing.key_store import Wiped
 from engramlog_server.ops.erasing.fence_list import ErasureStep
 from engramlog_server.ops.erasing.owner import readmit_owner
 from engramlog_server.ops.erasing.words_list import WordsGoing
@@ -72,34 +72,24 @@ def test_a_line_of_the_list_that_lies_open_erases_nothing(store: ErasingWords, b
     assert store.records(ADA)[ADA]["paint"].content == "paints walls for a living"
 
 
-def test_what_was_planted_beforehand_does_not_stand_in_the_place_of_what_is_left(store: ErasingWords) -> None:
-    seq = store.seqs()["pet"]
-    with store.wire() as wire:
-        wire.call("HSET", store.keys().wordless, seq, b"planted")
-    done = store.erase_words()
-    assert (done.verified, done.not_proven) == (True, [])
-    assert store.records(ADA)[ADA]["pet"].content == ""
-    assert store.differences() == []
-
-
 def test_what_does_not_open_keeps_nobody_from_opening_a_store_that_came_back(store: ErasingWords) -> None:
     """The list tells of an event that this log lacks, and of an entry of which somebody destroyed what is left."""
     seq = store.seqs()["pet"]
     store.erase_words("pet")
     store.fences.append(msgspec.structs.replace(store.listed_words()[-1], event=derived_id("of a newer log")))
     with store.wire() as wire:
-        wire.call("HSET", store.keys().wordless, seq, b"planted")
+        wire.seals.keys.put_salts({store.salts_of(seq): bytes(16)})
     with store.opened() as opened:
         (receipt,) = opened.log.append([store.event(store.twin, "later", made("later", "plays the harp"))])
     assert receipt.status == "appended"
-    assert "what is left of an erased entry and does not open" in [one["what"] for one in store.differences()]
+    assert "a sealed body that does not open" in [one["what"] for one in store.differences()]
 
 
 def test_where_the_owner_would_stand_still_folded_anew_nothing_is_changed(store: ErasingWords) -> None:
     """The salt of an entry that stays was lost since it was folded."""
     seq, records, listed = store.seqs()["boat"], store.records(ADA), store.listed_words()
     with store.wire() as wire:
-        wire.call("SETRANGE", store.keys().salts, 16 * seq, bytes(16))
+        wire.seals.keys.delete_salts([store.salts_of(seq)])
     with pytest.raises(DamagedState, match=f"the event at {store.number()}:{seq} of owner ada cannot be read"):
         store.erase_words("paint")
     with store.application() as (application, opened), pytest.raises(DamagedState):
@@ -109,21 +99,11 @@ def test_where_the_owner_would_stand_still_folded_anew_nothing_is_changed(store:
     assert not store.alarm_stands
 
 
-def test_of_an_owner_who_is_erased_meanwhile_nothing_is_left(
-    store: ErasingWords, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    wipe = engramlog_server.consumers.erasing.words.wipe
-
-    def late(wire: Wire, keys: LogKeys, left: Sequence[tuple[int, bytes]]) -> None:
-        store.erase()
-        wipe(wire, keys, left)
-
+def test_of_an_owner_who_is_erased_meanwhile_nothing_is_left(store: ErasingWords) -> None:
     seq = store.seqs()["pet"]
+    store.erase()
     with store.wire() as wire:
-        cipher = read_cipher(wire, store.keys(), ADA)
-        assert cipher is not None
-        monkeypatch.setattr("engramlog_server.consumers.erasing.words.wipe", late)
-        wipe_entries(wire, store.tag(), ADA, cipher, [seq], derived_id("an erasure"))
+        assert wipe_entries(wire, store.tag(), ADA, [seq], Wiped(derived_id("an erasure"), store.number(), 0)) == 0
     assert store.wiped() == {}
     assert store.differences() == []
 
@@ -153,7 +133,7 @@ def test_of_an_owner_who_was_readmitted_newer_erasures_are_compared(store: Erasi
     assert store.differences() == []
     [[seq]] = store.wiped().values()
     with store.wire() as wire:
-        wire.call("HDEL", store.keys().wordless, seq)
+        wire.seals.keys.delete_salts([store.salts_of(seq)])
         assert [one["what"] for one in verify_store(wire).differences] == [OTHERS]
 
 

@@ -1,0 +1,38 @@
+"""Salts that a process reserved ahead, so that an append waits for no commit of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+
+from engramlog_server.events.sealing.key_store import ID_SHIFT, POOL_SECONDS
+from engramlog_server.ops.clock import now_micros
+
+LEAST, MOST = 8, 512
+"""Salts that are reserved at once: twice as many each time, up to the most."""
+Salts = list[tuple[int, bytes]]
+
+
+def this_second() -> int:
+    """Seconds since 1970: what ids of salts begin with."""
+    return now_micros() // 1_000_000
+
+
+class SaltPool:
+    """Takes salts from reserved blocks. Salts of an old block are left to the job that removes unused ones. Safe for threads."""
+
+    def __init__(self, reserve: Callable[[int], Salts]) -> None:
+        self._reserve, self._lock = reserve, Lock()
+        self._salts, self._block = Salts(), LEAST
+
+    def take(self, count: int) -> Salts:
+        """So many; each is given once. Raises StoreUnavailable."""
+        with self._lock:
+            salts = self._salts
+            if salts and not 0 <= this_second() - (salts[0][0] >> ID_SHIFT) < POOL_SECONDS:
+                salts = []
+            if len(salts) < count:
+                salts = salts + self._reserve(max(count, self._block))
+                self._block = min(2 * self._block, MOST)
+            self._salts = salts[count:]
+            return salts[:count]
