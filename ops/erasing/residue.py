@@ -39,6 +39,7 @@ from engramlog_server.events.sealing.key_store import has_words
 from engramlog_server.events.sealing.wordless import without_words
 from engramlog_server.ops.embedded.binary import find_redis_server
 from engramlog_server.ops.erasing.scratch import NotLoaded, is_rdb, loaded
+from engramlog_server.ops.keys.place import key_file_of
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore
 
@@ -182,6 +183,13 @@ def residue_of(store: OpenStore, settings: Settings, probes: Probes) -> Residue:
     if settings.queue_url:
         with connect(settings.queue_url, timeout=settings.redis_timeout) as queue:
             search.server("queue", queue)
+    if (file := key_file_of(settings, store.identity.store_id)) is not None:
+        for path in (file, file.with_name(f"{file.name}-wal")):
+            if path.exists():
+                search.file(path)
+    elif settings.keys is not None:
+        with connect(settings.keys, timeout=settings.redis_timeout) as keys:
+            search.server("keys", keys)
     for folder in (settings.data, settings.rejections):
         for path in sorted(folder.expanduser().rglob("*")) if folder is not None else ():
             search.file(path)
