@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache, partial, wraps
 from importlib.resources import files
+from inspect import signature
 from typing import Annotated, Any, Literal, Protocol
 
 from mcp.server import MCPServer
@@ -121,9 +122,11 @@ def tools_of(connection: Connection, admission: Admission, toolset: str) -> list
     for function, title, hints in TOOLSETS[toolset](connection):
         described = " ".join((function.__doc__ or "").split())
         placed = admitted(function, getattr(function, "work", Work.LIGHT), admission)
+        asked = signature(function, eval_str=True)
+        placed.__signature__ = asked.replace(return_annotation=dict[str, Any])  # type: ignore[attr-defined]
         tool = Tool.from_function(placed, title=title, description=described, annotations=hints)
         tool.parameters = of_arguments(tool.parameters)
-        tool.fn_metadata.output_schema = of_answer(tool.name)
+        tool.fn_metadata.output_schema = of_answer(asked.return_annotation)
         tools.append(tool)
     return tools
 

@@ -7,13 +7,35 @@ from hashlib import sha256
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from engramlog_server.api.choices import BUDGET, MOST_BUDGET
 from engramlog_server.api.mcp.connection import Connection
-from engramlog_server.api.mcp.recorded import ToolAnswer
+from engramlog_server.api.mcp.recorded import UNSAID, Behind, Position
 from engramlog_server.projections.prompt.block import LEAST_BUDGET, PARTS
 
 _ID_DIGITS = 16
+
+
+class Block(TypedDict):
+    """A block, and what stands in it."""
+
+    block: str
+    stable: str | None
+    stable_id: str
+    turn: str
+    parts: Annotated[dict[str, Any], "What the parts of a block hold, in their order."]
+    injected: list[str]
+    recorded: str
+    sizes: Annotated[dict[str, Any], UNSAID]
+    tokens: int
+    budget: int
+    session: str | None
+    turn_id: str | None
+    dropped: dict[str, Any]
+    left_out: dict[str, Any]
+    position: Position
+    behind: Behind
 
 
 class ContextTools:
@@ -36,7 +58,7 @@ class ContextTools:
         ] = "auto",
         trace: Annotated[bool, Field(description="You answer with it: record its memories as used.")] = False,
         stable_id: Annotated[str, Field(description="For two parts: new, or the stable_id you have.")] = "",
-    ) -> ToolAnswer:
+    ) -> Block:
         """What to know before you answer: the time, what holds, standing instructions, the conversation, what may matter.
 
         Call it once, as a turn begins. Nothing is recorded without trace.
@@ -47,7 +69,6 @@ class ContextTools:
             )
         split, stable = stable_id != "", told["stable"]
         now = sha256(stable.encode()).hexdigest()[:_ID_DIGITS]
-        names = ("turn", "sizes", "tokens", "budget", "session", "turn_id", "dropped", "left_out", "position", "behind")
         parts = {
             part: [
                 {"kind": one["kind"], "id": one["id"], "closeness": one.get("closeness")} for one in told["parts"][part]
@@ -61,5 +82,14 @@ class ContextTools:
             "parts": parts,
             "injected": told["injected"],
             "recorded": told["recorded"]["status"],
-            **{name: told[name] for name in names},
+            "turn": told["turn"],
+            "sizes": told["sizes"],
+            "tokens": told["tokens"],
+            "budget": told["budget"],
+            "session": told["session"],
+            "turn_id": told["turn_id"],
+            "dropped": told["dropped"],
+            "left_out": told["left_out"],
+            "position": told["position"],
+            "behind": told["behind"],
         }

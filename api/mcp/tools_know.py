@@ -2,16 +2,96 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Annotated, Any
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from engramlog_server.api.mcp.connection import Connection
-from engramlog_server.api.mcp.recorded import ToolAnswer
+from engramlog_server.api.mcp.recorded import UNSAID, Behind
 from engramlog_server.api.work.patience import Work, takes
 
 Topic = Annotated[str, Field(description="In any language.")]
+
+
+class Evidence(TypedDict):
+    """A memory that an assessment rests on."""
+
+    id: str
+    score: float
+    snippet: str
+    confidence: float
+    updated_at: str
+
+
+class Assessed(TypedDict):
+    """How sure the memories make of a topic."""
+
+    topic: str
+    confidence: str
+    score: float
+    message: str
+    suggestions: list[str]
+    evidence: list[Evidence]
+    stats: Annotated[dict[str, Any], UNSAID]
+    behind: Behind
+
+
+class Node(TypedDict):
+    """A memory on a map."""
+
+    id: str
+    label: str
+    memory_type: str
+    score: float
+    depth: int
+    cluster: int | None
+
+
+Edge = TypedDict("Edge", {"from": str, "to": str, "weight": float, "link": str, "keywords": list[str]})
+"""Why two memories are joined."""
+
+
+class Cluster(TypedDict):
+    """Memories that belong together."""
+
+    cluster: int
+    label: str
+    members: list[str]
+
+
+class Graph(TypedDict):
+    """What is known around a topic."""
+
+    topic: str | None
+    nodes: list[Node]
+    edges: list[Edge]
+    clusters: list[Cluster]
+    truncated: bool
+    behind: Behind
+
+
+class DueMemory(TypedDict):
+    """A memory to confirm."""
+
+    id: str
+    memory: str
+    memory_type: str
+    score: float
+    importance: float
+    due_at: str
+    days_overdue: float
+
+
+class Due(TypedDict):
+    """What to confirm, the most pressing first."""
+
+    memories: list[DueMemory]
+    due: int
+    below_min_importance: int
+    next_due_at: str | None
+    behind: Behind
 
 
 class KnowTools:
@@ -20,16 +100,29 @@ class KnowTools:
     def __init__(self, connection: Connection) -> None:
         self._connection = connection
 
-    def memory_assess_knowledge(self, topic: Topic) -> ToolAnswer:
+    def memory_assess_knowledge(self, topic: Topic) -> Assessed:
         """How sure the memories make you of a topic, before you rely on them: confidence, evidence, and what to do if unsure."""
         with self._connection.session() as asked:
             told: Mapping[str, Any] = asked.application.knower.assess(asked.owner, topic)
-        names = ("topic", "confidence", "score", "message", "suggestions", "stats", "behind")
+        evidence: list[Evidence] = [
+            {
+                "id": one["id"],
+                "score": one["relevance"],
+                "snippet": one["snippet"],
+                "confidence": one["confidence"],
+                "updated_at": one["updated_at"],
+            }
+            for one in told["evidence"]
+        ]
         return {
-            "evidence": [
-                _chosen(one, ("snippet", "confidence", "updated_at"), score="relevance") for one in told["evidence"]
-            ],
-            **{name: told[name] for name in names},
+            "topic": told["topic"],
+            "confidence": told["confidence"],
+            "score": told["score"],
+            "message": told["message"],
+            "suggestions": told["suggestions"],
+            "evidence": evidence,
+            "stats": told["stats"],
+            "behind": told["behind"],
         }
 
     @takes(Work.HEAVY)
@@ -42,14 +135,23 @@ class KnowTools:
         depth: Annotated[int, Field(ge=1, le=4)] = 2,
         min_score: Annotated[float, Field(ge=0, le=1)] = 0.3,
         limit: Annotated[int, Field(ge=1, le=200)] = 36,
-    ) -> ToolAnswer:
+    ) -> Graph:
         """What is known around a topic, or of everything, as a graph: memories, why they are joined, and clusters of them."""
         with self._connection.session() as asked:
             told = asked.application.knower.map(asked.owner, topic, depth=depth, least=min_score, limit=limit)
-        node = {"memory_type": "kind", "score": "weight"}
         return {
             "topic": told["topic"],
-            "nodes": [_chosen(one, ("label", "depth", "cluster"), **node) for one in told["nodes"]],
+            "nodes": [
+                {
+                    "id": one["id"],
+                    "label": one["label"],
+                    "memory_type": one["kind"],
+                    "score": one["weight"],
+                    "depth": one["depth"],
+                    "cluster": one["cluster"],
+                }
+                for one in told["nodes"]
+            ],
             "edges": [
                 {
                     "from": one["from"],
@@ -72,23 +174,27 @@ class KnowTools:
         min_importance: Annotated[float, Field(ge=0, le=1)] = 0.5,
         memory_type: str | None = None,
         limit: Annotated[int, Field(ge=1, le=50)] = 10,
-    ) -> ToolAnswer:
+    ) -> Due:
         """Memories worth confirming with the user before they fade, most pressing first."""
         with self._connection.session() as asked:
             told = asked.application.living.review(
                 asked.owner, min_importance=min_importance, limit=limit, kind=memory_type
             )
-        due, renamed = ("memory", "importance", "due_at", "days_overdue"), {"memory_type": "kind", "score": "priority"}
         return {
             "behind": told["behind"],
-            "memories": [_chosen(one, due, **renamed) for one in told["memories"]],
+            "memories": [
+                {
+                    "id": one["id"],
+                    "memory": one["memory"],
+                    "memory_type": one["kind"],
+                    "score": one["priority"],
+                    "importance": one["importance"],
+                    "due_at": one["due_at"],
+                    "days_overdue": one["days_overdue"],
+                }
+                for one in told["memories"]
+            ],
             "due": told["due"],
             "below_min_importance": told["left_out"],
             "next_due_at": told["next_due_at"],
         }
-
-
-def _chosen(memory: Any, names: Sequence[str], **renamed: str) -> ToolAnswer:
-    """These fields of a memory, after its id; `renamed`: others, by the names that agents have for them."""
-    told = {"id": memory["id"]} | {name: memory[field] for name, field in renamed.items()}
-    return told | {name: memory[name] for name in names}

@@ -9,10 +9,11 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 from pydantic.json_schema import SkipJsonSchema
 from pydantic_core import PydanticCustomError
+from typing_extensions import TypedDict
 
 from engramlog_server.api.mcp.connection import Connection, Session
-from engramlog_server.api.mcp.recorded import ToolAnswer
-from engramlog_server.api.mcp.tools_search import MemoryId, conflicting, logged
+from engramlog_server.api.mcp.recorded import Position
+from engramlog_server.api.mcp.tools_search import Conflict, MemoryId, conflicting, logged
 from engramlog_server.api.requests.checks import caller_in_hand
 from engramlog_server.events.errors import InputError, NotFound, refused
 from engramlog_server.events.vocabulary import Category
@@ -53,6 +54,70 @@ class SaidTurn(BaseModel):
         return self.content if self.content is not None else self.text or ""
 
 
+class Added(TypedDict):
+    """What was added."""
+
+    id: str
+    created: Annotated[bool, "False: known already."]
+    mentioned: bool
+    ended: list[str]
+    waiting: Annotated[list[str], "Waits for the user's answer."]
+    possible_conflicts: Annotated[list[Conflict], "Ask which holds."]
+    memory: str
+    sensitivity: int | None
+    position: Position
+
+
+class TurnsAdded(TypedDict):
+    """The ids of turns that were recorded."""
+
+    turns: list[str]
+    created: Annotated[bool, "False: known already."]
+    position: Position
+
+
+class Changed(TypedDict):
+    """What became of a memory."""
+
+    id: str
+    message: str
+    changes: list[dict[str, Any]]
+
+
+class Updated(Changed):
+    """What became of a memory that was corrected."""
+
+    revised: bool
+    version: int | None
+    replaced_by: str | None
+
+
+class Aside(TypedDict):
+    """Another memory that a deletion reached or left alone."""
+
+    id: str
+    reason: str
+
+
+class Deleted(Changed):
+    """What became of a memory that was deleted."""
+
+    deleted: bool
+    restorable_until: str | None
+    also: list[Aside]
+    left_alone: list[Aside]
+    still_said_in: list[str]
+    hidden_with: list[str]
+
+
+class Reinforced(Changed):
+    """What became of a memory that was put to use."""
+
+    strength_before: float | None
+    strength_after: float | None
+    next_review_at: str | None
+
+
 class SayTools:
     """Adding, correcting, deleting, using."""
 
@@ -73,7 +138,7 @@ class SayTools:
         said_by: SaidBy = "user",
         occurred_at: Annotated[str | None, Field(description="RFC 3339 with a zone; default: now.")] = None,
         key: Key = None,
-    ) -> ToolAnswer:
+    ) -> Added:
         """Remember one thing for good: a preference, a fact about the user, a decision, a lesson. Search first, and
         update what it replaces. Not for small talk, guesses or passwords.
         """
@@ -113,7 +178,7 @@ class SayTools:
         turns: Annotated[list[SaidTurn], Field(min_length=1, max_length=100)],
         session: str | None = None,
         key: Key = None,
-    ) -> ToolAnswer:
+    ) -> TurnsAdded:
         """Record messages of a conversation word for word, so that they can be found later."""
         from engramlog_server.projections.decide.remembering import NewTurn
 
@@ -133,7 +198,7 @@ class SayTools:
         keywords: list[str] | None = None,
         said_by: SaidBy = "user",
         key: Again = None,
-    ) -> ToolAnswer:
+    ) -> Updated:
         """Correct a memory: say the same more exactly, or, with no_longer_true, that it stopped being so ("I don't drink coffee any
         more"). History keeps both.
         """
@@ -175,7 +240,7 @@ class SayTools:
         dry_run: Annotated[bool, Field(description="Only report what would go.")] = False,
         reason: str = "",
         key: Again = None,
-    ) -> ToolAnswer:
+    ) -> Deleted:
         """Delete a memory because the user wants it gone, with what was made only of it. The user can restore it for a while.
         If still_said_in names messages, ask whether they should go too.
         """
@@ -226,7 +291,7 @@ class SayTools:
         from_memory: Annotated[str | None, Field(description="A memory that led to its use.")] = None,
         turn_id: Annotated[str | None, Field(description="The turn answered with it.")] = None,
         key: Again = None,
-    ) -> ToolAnswer:
+    ) -> Reinforced:
         """Report that a memory came up again, still holds, helped or misled: it lasts longer, or fades faster. Confirming brings
         back what was negated, but not what a person rejected.
         """

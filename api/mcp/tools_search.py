@@ -10,9 +10,10 @@ from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
+from typing_extensions import TypedDict
 
 from engramlog_server.api.mcp.connection import Connection, Session
-from engramlog_server.api.mcp.recorded import ToolAnswer
+from engramlog_server.api.mcp.recorded import Behind, ToolAnswer
 from engramlog_server.api.shapes import Change, Found, Hit, ToldBeside, Why, Withheld
 from engramlog_server.events.errors import refused
 from engramlog_server.projections.laws.modes import AGED
@@ -95,6 +96,66 @@ _METADATA = (
 _TOLD_IF_THERE = ("valid_from", "valid_to", "successor", "long_ago")
 
 
+class Result(TypedDict):
+    """A memory that was found."""
+
+    id: str
+    summary: str
+    content_preview: str
+    memory_type: str
+    relevance_score: float
+    score: float
+    created_at: str
+    keywords: list[str]
+    metadata: dict[str, Any]
+
+
+class Results(TypedDict):
+    """What a search found."""
+
+    behind: Behind
+    total_found: int
+    results: list[Result]
+    search_strategy_used: str
+    expanded_keywords: list[str] | None
+    withheld: dict[str, int]
+    hint: Annotated[str | None, "What to try next."]
+
+
+class ContextualResults(Results):
+    """The same, with the situation that was asked for."""
+
+    context_tags: list[str]
+    emotional_filter: str | None
+
+
+class MemoryDetail(TypedDict):
+    """Everything about one memory."""
+
+    id: str
+    behind: Behind
+    content: str
+    summary: str | None
+    category: str
+    status: str
+    created_at: str
+    updated_at: str
+    tags: list[str]
+    source_turns: list[str]
+    memory_type: str
+    score: float
+    keywords: list[str]
+    metadata: dict[str, Any]
+    reasons: dict[str, Any] | None
+
+
+class Conflict(TypedDict):
+    """A line that may contradict what is told."""
+
+    id: str
+    memory: str
+
+
 class SearchTools:
     """Searching and reading."""
 
@@ -123,7 +184,7 @@ class SearchTools:
         mode: Annotated[
             Literal["normal", "review"], Field(description="review: also what no longer holds.")
         ] = "normal",
-    ) -> ToolAnswer:
+    ) -> Results:
         """Search this user's past conversations: if the user refers to something earlier ("as before", "the plan from last time"),
         if their preferences or history matter, or if a reference is unclear. What no longer holds is left out, or
         `corrected` in a message's metadata; what is old is marked `long_ago`.
@@ -156,18 +217,18 @@ class SearchTools:
         ] = None,
         limit: Annotated[int, Field(ge=1, le=MOST_RESULTS)] = 10,
         include_faded: bool | None = None,
-    ) -> ToolAnswer:
+    ) -> ContextualResults:
         """Search by the situation in which something was said: "the bug we chased late at night", "what worked last time"."""
         terms = {"tags": context_tags or (), "feeling": emotional_filter, "include_faded": include_faded}
         with self._connection.session() as session:
             found = _search(session, query, limit, 0.0, terms | _times(time_range))
-        return found | {"context_tags": context_tags or [], "emotional_filter": emotional_filter}
+        return {**found, "context_tags": context_tags or [], "emotional_filter": emotional_filter}
 
     def get_memory_detail(
         self,
         memory_id: MemoryId,
         reasons: Annotated[bool, Field(description="Also its weight, changes and sources.")] = False,
-    ) -> ToolAnswer:
+    ) -> MemoryDetail:
         """Everything about one memory: its whole text, versions, corrections, associations. With reasons for "how do you know
         that?". Secrets stay withheld.
         """
@@ -175,24 +236,20 @@ class SearchTools:
             reader, owner, named = session.application.reader, session.owner, session.named(memory_id)
             told = reader.get(owner, named, trace=not reasons)
             why = reader.why(owner, named, limit=MOST_CHANGES, order="newest") if reasons else None
-        detail: Mapping[str, object] = told
         again = ("id", "content", "memory", "summary", "category", "status", "created_at", "updated_at", "tags")
         apart = {*again, "behind", "kind", "keywords", "extracted_keywords", "weight", "source_turns"}
         apart |= {"as_of", "known", "at"}
-        same = (
-            "behind",
-            "content",
-            "summary",
-            "category",
-            "status",
-            "created_at",
-            "updated_at",
-            "tags",
-            "source_turns",
-        )
         return {
             "id": told["id"],
-            **{name: detail[name] for name in same},
+            "behind": told["behind"],
+            "content": told["content"],
+            "summary": told["summary"],
+            "category": told["category"],
+            "status": told["status"],
+            "created_at": told["created_at"],
+            "updated_at": told["updated_at"],
+            "tags": told["tags"],
+            "source_turns": told["source_turns"],
             "memory_type": told["kind"],
             "score": told["weight"],
             "keywords": [one["word"] for one in told["extracted_keywords"]],
@@ -227,7 +284,7 @@ def _times(time_range: list[str] | None) -> dict[str, str | None]:
     return {"since": time_range[0] or None, "until": time_range[1] or None}
 
 
-def _search(session: Session, query: str, limit: int, least: float | None, terms: Terms) -> ToolAnswer:
+def _search(session: Session, query: str, limit: int, least: float | None, terms: Terms) -> Results:
     reader = session.application.reader
     if not 1 <= limit <= MOST_RESULTS:
         raise refused("limit", limit, f"a whole number from 1 to {MOST_RESULTS}")
@@ -255,9 +312,9 @@ def _strategy(found: Found) -> str:
     return f"{found['search_mode']}: {how} ({meaning['model']}, {meaning['embedded']} of {meaning['of']} embedded)"
 
 
-def _told(session: Session, results: list[Hit]) -> list[ToolAnswer]:
+def _told(session: Session, results: list[Hit]) -> list[Result]:
     """Results with what only the record tells: a summary and keywords, none of them of a secret."""
-    answer = []
+    answer: list[Result] = []
     with session.application.reader.snapshot(session.owner) as snapshot:
         for one in results:
             card: Mapping[str, object] = one
@@ -288,7 +345,7 @@ def clipped(text: str, most: int) -> str:
     return text if len(text) <= most else text[: most - 1].rstrip() + "…"
 
 
-def conflicting(told: Mapping[str, Any]) -> list[dict[str, str]]:
+def conflicting(told: Mapping[str, Any]) -> list[Conflict]:
     """The other lines that may contradict what is told, as tools tell them."""
     return [{"id": one["id"], "memory": one["memory"]} for one in told.get("conflicting") or ()]
 

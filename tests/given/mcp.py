@@ -8,21 +8,24 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, nullcontext
+from functools import cache
+from inspect import signature
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 from urllib.parse import quote
 
 import httpx2
 from mcp import Client, StdioServerParameters
 from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
+from pydantic import TypeAdapter
 
 from engramlog_server.api.application import Application
 from engramlog_server.api.mcp.connection import Connection
-from engramlog_server.api.mcp.schemas import ANSWERS
-from engramlog_server.api.mcp.server import MemoryServer
+from engramlog_server.api.mcp.recorded import MARK
+from engramlog_server.api.mcp.server import TOOLSETS, MemoryServer
 from tests.given.http import SHOWN, TOKEN
 from tests.patience import PATIENCE
 
@@ -35,20 +38,20 @@ TOOLS = {
 }
 
 
+@cache
+def shapes() -> dict[str, Any]:
+    """What each tool of an agent returns."""
+    connection = Connection(lambda: nullcontext(cast("Application", None)), "ada")
+    return {
+        tool.__name__: signature(tool, eval_str=True).return_annotation for tool, _, _ in TOOLSETS["agent"](connection)
+    }
+
+
 def environment(folder: Path, **more: str) -> dict[str, str]:
     """What a server of this folder is started with."""
     return {**os.environ, "ENGRAMLOG_DATA": str(folder), "ENGRAMLOG_REDIS_URL": "", "ENGRAMLOG_TOKEN": TOKEN, **more}
 
 
-KINDS: Mapping[str, type | tuple[type, ...]] = {
-    "string": str,
-    "integer": int,
-    "number": (int, float),
-    "boolean": bool,
-    "array": list,
-    "object": dict,
-    "": object,
-}
 """What JSON Schema calls a type."""
 
 
@@ -63,8 +66,10 @@ class Agent:
         answer = await self.client.call_tool(tool, arguments)
         assert not answer.is_error, answer.content
         assert answer.structured_content is not None
-        for name, told in ANSWERS.get(tool, {}).items():  # what its schema promises
-            assert isinstance(answer.structured_content[name], KINDS[told.partition(": ")[0]]), (tool, name)
+        if (shape := shapes().get(tool)) is not None:  # what it returns is what its schema is made of
+            told = {name: value for name, value in answer.structured_content.items() if name != MARK}
+            assert told.keys() == shape.__annotations__.keys(), tool
+            TypeAdapter(shape).validate_python(told, strict=True)
         return answer.structured_content
 
     async def refused(self, tool: str, /, **arguments: Any) -> str:

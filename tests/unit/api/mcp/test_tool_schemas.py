@@ -55,3 +55,14 @@ def test_the_answer_of_a_search_names_what_a_result_holds() -> None:
     search = next(one for one in listed("agent") if one["name"] == "search_memories")["outputSchema"]
     assert "id, " in search["properties"]["results"]["description"]
     assert "relevance_score" in search["properties"]["results"]["description"]
+
+
+def test_an_answer_s_schema_is_that_of_the_class_it_returns() -> None:
+    added = next(one for one in listed("agent") if one["name"] == "add_memory")["outputSchema"]["properties"]
+    assert added["created"] == {"type": "boolean", "description": "False: known already."}
+    assert added["ended"] == {"type": "array"}
+    assert {"position", "sensitivity"}.isdisjoint(added)  # what no agent acts on, and what may be null
+    hint = next(one for one in listed("agent") if one["name"] == "search_memories")["outputSchema"]["properties"][
+        "hint"
+    ]
+    assert hint == {"description": "What to try next."}
