@@ -102,11 +102,11 @@ class Parameters:
     user_factor: Annotated[float, Field(ge=0.1, le=10)] = 1.0
     """U: 0.8 forgets slowly, 1.3 forgets fast."""
     user_factor_scope: Literal["decay", "both"] = "decay"
-    """`decay`: U acts in w_time only; `both`: also in the product, as seed 002 has it."""
+    """`decay`: U acts in w_time only; `both`: also in the product, as published."""
     use_activates: bool = True
     """A use that went well is an activation for w_time and levels; false: as published, where only mentions are."""
     talk_reaffirms: bool = True
-    """What the user says again in a conversation takes back his plain negation; false: it waits until he confirms it."""
+    """Whether saying a statement again in a conversation ends the user's plain negation of it; false: it waits."""
     momentum: _Rate = 0.3
     """The most that M adds."""
     lambda_m: _Rate = 0.5
@@ -160,7 +160,7 @@ class Parameters:
     reinforce_manual_review: _Factor = 1.5
     """What S is multiplied by when a person looked at it again."""
     failure_restarts_clock: bool = False
-    """Whether a failure begins the clock anew: as seed 004 was published, where failing lifts a faded memory to 100."""
+    """Whether a failure restarts the clock, as published; a failure then lifts a faded memory to 100."""
     confident_from: _Share = 0.8
     """Confidence from which fading is slower."""
     confident_decay: _Factor = 0.7
@@ -194,11 +194,11 @@ class Parameters:
     half_life_gain: _Rate = 2.0
     """A fully consolidated memory's half-life is 1 + this many times the base."""
     frequency_share: _Share = 0.5
-    """What frequency counts in the consolidation."""
+    """Share of frequency in the consolidation."""
     longevity_share: _Share = 0.2
-    """What longevity counts in the consolidation."""
+    """Share of longevity in the consolidation."""
     recency_share: _Share = 0.3
-    """What recency counts in the consolidation."""
+    """Share of recency in the consolidation."""
     consolidating_normal_threshold: _Share = 0.3
     """Least weight that normal mode shows under the consolidating law."""
     consolidating_review_threshold: _Share = 0.0
@@ -208,17 +208,17 @@ class Parameters:
     review_most_days: _Days = 90.0
     """Longest interval before a first grade, days."""
     review_confidence_share: _Share = 0.4
-    """What confidence counts in a review's importance."""
+    """Share of confidence in a review's importance."""
     review_consolidation_share: _Share = 0.3
-    """What consolidation counts in a review's importance."""
+    """Share of consolidation in a review's importance."""
     review_emotion_share: _Share = 0.3
-    """What the strength of the emotion counts in a review's importance."""
+    """Share of the emotion's strength in a review's importance."""
     scheduler: Literal["sm2", "fsrs"] = "sm2"
     """Which schedule says when a graded memory is due again."""
 
     # tiered (seed 003)
     use_boost: _Factor = 0.3
-    """What a use adds to the importance."""
+    """Importance that a use adds."""
     boost_cooldown_hours: Annotated[float, Field(ge=0, le=8_760)] = 2.0
     """Hours since the last counted boost in which none counts."""
     boost_daily_limit: _Factor = 1.0
@@ -226,11 +226,11 @@ class Parameters:
     core_importance: _Factor = 3.0
     """Importance at which a memory becomes core for good."""
     fact_decay: _Share = 0.85
-    """What a step leaves of a fact."""
+    """Share of a fact that remains after a step."""
     fact_decay_days: _Step = 5.0
     """A fact's step, days."""
     episode_decay: _Share = 0.6
-    """What a step leaves of an episode."""
+    """Share of an episode that remains after a step."""
     episode_decay_days: _Step = 3.0
     """An episode's step, days."""
     episode_kept_days: _Days = 7.0
@@ -258,11 +258,11 @@ class Parameters:
     edges_of_a_kind: Annotated[int, Field(ge=1, le=32)] = 5
     """How many edges of each kind a memory has at most, the best."""
     co_hit_boost: _Share = 0.05
-    """What being shown together adds to an edge."""
+    """Weight that showing two memories together adds to their edge."""
     used_edge_boost: _Share = 0.1
-    """What a use that came from another memory adds to their edge."""
+    """Weight that a use reached from another memory adds to their edge."""
     spread_decay: _Share = 0.5
-    """What each edge leaves of an activation."""
+    """Share of an activation that passes an edge."""
     spread_depth: Annotated[int, Field(ge=1, le=5)] = 2
     """How many edges far activation spreads."""
     spread_least: Annotated[float, Field(gt=0, le=1)] = 0.1
@@ -270,17 +270,17 @@ class Parameters:
 
     # search (seed 001; memory.md, section 11)
     search_prefix: _Share = 0.8
-    """What a keyword counts that begins a memory's keyword, or is begun by it."""
+    """Value of a match in which one keyword begins the other."""
     search_synonym: _Share = 0.7
-    """What a synonym counts, times its similarity."""
+    """Value of a match by synonym, times its similarity."""
     search_text_half: Annotated[float, Field(gt=0, le=1_000)] = 8.0
     """BM25 score at which the text term is one half."""
     search_keyword_share: _Share = 0.4
-    """What the keywords count in the published relevance."""
+    """Share of keywords in the published relevance."""
     search_text_share: _Share = 0.4
-    """What text or meaning counts in the published relevance."""
+    """Share of text or meaning in the published relevance."""
     search_time_share: _Share = 0.2
-    """What the memory's youth counts in the published relevance."""
+    """Share of the memory's youth in the published relevance."""
     search_time_days: _Days = 30.0
     """Half-life of a memory's youth, and of its last access, in the published ranking."""
 
@@ -314,7 +314,7 @@ class Parameters:
             {"type": "string", "pattern": OWNERS_NAMES, "maxLength": MOST_NAMED, "description": OWNERS_RULE}
         ),
     ] = STORE
-    """What compares meanings: store (as the process is set, else as the store was made), none, auto, or an embedder's name."""
+    """Embedder of the owner: store (the process's setting, else the store's), none, auto, or a name."""
 
 
 DEFAULTS = Parameters()

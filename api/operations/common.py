@@ -82,10 +82,10 @@ TRACED = (
 ACTOR = Parameter(
     "actor",
     SPEAKER,
-    "Who says so: user, assistant or judge.",
+    "Actor of the event: user, assistant or judge.",
     "user",
     ("user",),
-    option=Option(help="Who says so: user, assistant, judge, system or operator."),
+    option=Option(help="Actor of the event: user, assistant, judge, system or operator."),
 )
 OCCURRED_AT = Parameter(
     "occurred_at", str | None, "When it happened, if not now: RFC 3339 with a zone.", None, ("2026-11-22T09:30:00Z",)

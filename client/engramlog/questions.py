@@ -500,7 +500,7 @@ def restore_many(
 
     `ids`: At most 1,000 ids.
     `dry_run`: Tell what would be restored and what would come with it; write nothing.
-    `actor`: Who says so: user, assistant or judge. Default: user.
+    `actor`: Actor of the event: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
     `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
     `reason`: Why, in words; kept in the log.
@@ -706,7 +706,7 @@ def define_synonym(
     `word`: A word or phrase of at most 100 characters.
     `synonym`: What it also means.
     `similarity`: How alike, 0 to 1; 0 says that they are no synonyms. Default: 0.8.
-    `actor`: Who says so: user, assistant or judge. Default: user.
+    `actor`: Actor of the event: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
     `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
     """
@@ -854,7 +854,7 @@ def grade(
     """It was reviewed: when it is due again by SM-2 and by FSRS, and which of them decides. Counts as an access.
 
     `grade`: How well it was known, 0 (forgotten) to 5 (at once).
-    `actor`: Who says so: user, assistant or judge. Default: user.
+    `actor`: Actor of the event: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
     `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
     """
@@ -910,7 +910,7 @@ def choose_profile(
 
     `profile`: A law to live by; `engramlog parameters --laws` lists them.
     `parameters`: Parameters by name; to undo one, set its default again.
-    `actor`: Who says so: user, assistant or judge. Default: user.
+    `actor`: Actor of the event: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
     `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
     """
@@ -990,7 +990,7 @@ def accept(
     """What waits is so: a person says it himself, and it is done or counts.
 
     `item`: What is answered: `item` of the inbox.
-    `actor`: Who says so: user, assistant or judge. Default: user.
+    `actor`: Actor of the event: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
     `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
     `reason`: Why, in words; kept in the log.
@@ -1028,7 +1028,7 @@ def amend(
 
     `item`: What is answered: `item` of the inbox.
     `content`: What the memory says from here on.
-    `actor`: Who says so: user, assistant or judge. Default: user.
+    `actor`: Actor of the event: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
     `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
     `reason`: Why, in words; kept in the log.
@@ -1065,7 +1065,7 @@ def reject(
     """What waits is not so: a change stays undone; a proposal goes, and what it says becomes no memory again.
 
     `item`: What is answered: `item` of the inbox.
-    `actor`: Who says so: user, assistant or judge. Default: user.
+    `actor`: Actor of the event: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
     `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
     `reason`: Why, in words; kept in the log.
@@ -1651,7 +1651,7 @@ def retract(
     `limit`: How many results of a query. Default: 10.
     `most`: How many events, memories and differences to tell, 1 to 1000 of each; the totals are told. Default: 1000.
     `offset`: How many to pass over.
-    `actor`: Who says so: user, assistant or judge. Default: user.
+    `actor`: Actor of the event: user, assistant or judge. Default: user.
     `reason`: Why, in words; kept in the log.
     """
     told = yield from ask(
@@ -1705,7 +1705,7 @@ def set_aside(
     `principal`: Who brought it: `local`, a name in the settings of a side, a job (`job:extract`), a job with its model.
     `of_actor`: In whose name it was said: user, assistant, judge, system or operator.
     `dry_run`: Tell what it withholds and what it did to others; write nothing.
-    `actor`: Who says so: user, assistant or judge. Default: user.
+    `actor`: Actor of the event: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
     `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
     `reason`: Why, in words; kept in the log.
@@ -1750,7 +1750,7 @@ def bring_back(
     `principal`: Who brought it: `local`, a name in the settings of a side, a job (`job:extract`), a job with its model.
     `of_actor`: In whose name it was said: user, assistant, judge, system or operator.
     `dry_run`: Tell what it withholds and what it did to others; write nothing.
-    `actor`: Who says so: user, assistant or judge. Default: user.
+    `actor`: Actor of the event: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
     `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
     `reason`: Why, in words; kept in the log.
