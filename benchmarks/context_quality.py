@@ -23,7 +23,7 @@ from engramlog_server.projections.prompt.gathering import (
 from engramlog_server.projections.prompt.lines import sensitivity_allowed
 from engramlog_server.projections.prompt.message import decided, query_of, read_message
 from engramlog_server.projections.prompt.stable import in_two, stable_part, stable_room
-from engramlog_server.projections.ranking.proactive import closenesses
+from engramlog_server.projections.ranking.rankings import closenesses
 from engramlog_server.projections.ranking.recall import search
 from engramlog_server.projections.ranking.search_request import SearchRequest
 

@@ -58,7 +58,7 @@ from engramlog_server.projections.prompt.lines import IDLE, Rules, is_withheld, 
 from engramlog_server.projections.prompt.message import RELATED, MessageRead, Related, decided, query_of, read_message
 from engramlog_server.projections.prompt.recipe import Handed, recipe
 from engramlog_server.projections.prompt.stable import TwoParts, in_two, stable_part, stable_room
-from engramlog_server.projections.ranking.proactive import closenesses
+from engramlog_server.projections.ranking.rankings import closenesses
 from engramlog_server.projections.redis.said import Recent, recent, recent_among
 from engramlog_server.projections.redis.view import RedisViews
 from engramlog_server.projections.views.view import OwnerView

@@ -22,7 +22,7 @@ from engramlog_server.events.partitions import partition_of, position_text
 from engramlog_server.events.standing import report_objection
 from engramlog_server.events.vocabulary import DIGEST_RULE, MAX_REQUEST_EVENTS, URI_RULE, check_digest, check_uri
 from engramlog_server.projections.decide.command import EVENT, Ids
-from engramlog_server.projections.fold.basis import standing_on
+from engramlog_server.projections.fold.provenance import standing_on
 
 
 class Grounds:

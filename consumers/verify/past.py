@@ -22,7 +22,6 @@ from engramlog_server.projections.fold.builds import BuildKeys
 from engramlog_server.projections.fold.changelog import unpack
 from engramlog_server.projections.fold.owner import OwnerState, encode_owner, fold_on
 from engramlog_server.projections.fold.partition import WorkingOwner
-from engramlog_server.projections.past.entry_blocks import EntryHead, sum_of
 from engramlog_server.projections.past.events import OwnerEvents, blocks_of, events_of
 from engramlog_server.projections.past.folding import to_fold
 from engramlog_server.projections.past.moments import (
@@ -37,7 +36,7 @@ from engramlog_server.projections.past.moments import (
     started,
 )
 from engramlog_server.projections.redis.changelog import HEAD as ENTRIES
-from engramlog_server.projections.redis.changelog import blocks, read_entry_head
+from engramlog_server.projections.redis.changelog import EntryHead, blocks, read_entry_head, sum_of
 from engramlog_server.projections.redis.moments import HEAD, read_moments_head, read_parts
 from engramlog_server.projections.redis.owner_events import EVENTS, read_head_of_events, read_stored_events
 from engramlog_server.projections.redis.store import read_entries, read_owner, slices

@@ -30,7 +30,7 @@ from engramlog_server.events.parameters import DEFAULTS, Parameters, ParameterVa
 from engramlog_server.events.standing import PROMOTION
 from engramlog_server.events.trust import ASSERTED, lowest
 from engramlog_server.events.vocabulary import Trust
-from engramlog_server.projections.fold import basis, life, link, merge, sensitivity, trust, use
+from engramlog_server.projections.fold import life, link, merge, provenance, sensitivity, trust, use
 from engramlog_server.projections.fold.trust import any_waits, bounded
 from engramlog_server.projections.fold.working_set import (
     OWNER,
@@ -176,7 +176,7 @@ HANDLERS: Mapping[type, Handler] = {
     catalogue.SensitivitySet: sensitivity.set_by_hand,
     catalogue.EventDiscarded: discard,
     catalogue.MemoriesRevealed: reveal,
-    catalogue.GroundChanged: basis.ground_changed,
+    catalogue.GroundChanged: provenance.ground_changed,
     catalogue.SensitivityRaised: sensitivity.raise_by_rules,
     catalogue.ValueRejected: trust.reject,
     catalogue.ValueReadmitted: trust.readmit,

@@ -24,8 +24,8 @@ from engramlog_server.events.catalogue import (
 from engramlog_server.events.envelope import Event, micros
 from engramlog_server.events.standing import FIRM
 from engramlog_server.events.trust import ASSERTED, PROPOSED
-from engramlog_server.projections.fold.basis import basis_of, revised
 from engramlog_server.projections.fold.link import contradicted, linked, negation_state, newest_said, settled
+from engramlog_server.projections.fold.provenance import basis_of, revised
 from engramlog_server.projections.fold.sensitivity import risen_by
 from engramlog_server.projections.fold.trust import (
     FULL_QUEUE,

@@ -10,9 +10,9 @@ from msgspec import structs
 from engramlog_server.events.catalogue import MemoryMerged, MemoryUnmerged
 from engramlog_server.events.envelope import Event
 from engramlog_server.events.trust import ORDER
-from engramlog_server.projections.fold.basis import merged as merged_basis
-from engramlog_server.projections.fold.basis import with_reports
 from engramlog_server.projections.fold.link import flagged, newest_said, settled, strongest
+from engramlog_server.projections.fold.provenance import merged as merged_basis
+from engramlog_server.projections.fold.provenance import with_reports
 from engramlog_server.projections.fold.sensitivity import risen_by_merge
 from engramlog_server.projections.fold.trust import refusal, waits
 from engramlog_server.projections.fold.use import limited, tier_of

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import NotRequired, TypedDict
 
-from engramlog_server.projections.fold.basis import BasisTold
 from engramlog_server.projections.fold.changelog import Change
-from engramlog_server.projections.fold.provenance import OriginTree
+from engramlog_server.projections.fold.provenance import BasisTold, OriginTree
 
 
 class PossibleConflict(TypedDict):

@@ -2,6 +2,9 @@
 
 Records are also read next to each other: twins of what was negated or rejected, what is set aside, and words of others that may
 not be told.
+
+Keywords of a memory, those it was given and then those its own text has, are derived when read, never folded: a better word list or
+segmenter reaches old memories without a rebuild.
 """
 
 from __future__ import annotations
@@ -28,21 +31,60 @@ from engramlog_server.projections.index.conversation_index import ConversationIn
 from engramlog_server.projections.index.correction_index import CorrectionIndex
 from engramlog_server.projections.index.meaning_index import MeaningIndex
 from engramlog_server.projections.index.postings import TermSequence, has_text, indexed_terms, indexed_text
-from engramlog_server.projections.language.keywords import Keyword
+from engramlog_server.projections.language.keywords import (
+    LEAST_WEIGHT,
+    MOST_KEYWORDS,
+    Keyword,
+    Source,
+    extracted,
+    folded,
+)
 from engramlog_server.projections.language.kin import Somebody, people_in
 from engramlog_server.projections.language.synonyms import Pair
 from engramlog_server.projections.laws import LAWS, Law
 from engramlog_server.projections.memory.columns import Columns, Flags, conflict_of, state_of
-from engramlog_server.projections.memory.keywords import keywords_of
 from engramlog_server.projections.memory.record import SECRET, Memory
 from engramlog_server.projections.memory.rejection import TURN_BYTES
-from engramlog_server.projections.memory.tags import Context, context_of
+from engramlog_server.projections.memory.tags import TAGS, Context, context_of
 from engramlog_server.projections.memory.triples import Graph, triples_of
 from engramlog_server.projections.memory.twins import Twins, is_decisive
 from engramlog_server.projections.views.moment import Moment, Present
 from engramlog_server.projections.views.quoting import Quoting
 from engramlog_server.projections.views.set_aside import SetAside
 from engramlog_server.projections.views.texts import SearchedTexts, as_hidden_today, hidden_in, purged_ids
+
+_STEP = 0.05
+"""What each given keyword weighs less than the one before it."""
+
+
+def keywords_of(memory: Memory) -> tuple[Keyword, ...]:
+    """At most five: the given ones in their order, then tags, then the best of its text. None of a secret or purged memory."""
+    if memory.sensitivity >= SECRET or memory.purged_at is not None:
+        return ()
+    found = _given(memory) if memory.keywords or memory.tags else []
+    if len(found) < MOST_KEYWORDS:
+        text = memory.content if memory.summary is None else f"{memory.summary}\n{memory.content}"
+        own = extracted(text)
+        if found:
+            known = {one.word for one in found}
+            own = [one for one in own if one.word not in known][: MOST_KEYWORDS - len(found)]
+        found += own
+    return tuple(found)
+
+
+def _given(memory: Memory) -> list[Keyword]:
+    given: Source = "user_tag" if memory.source == "user" else "llm"
+    told: dict[str, Source] = dict.fromkeys(_folded_all(memory.keywords), given)
+    for tag in _folded_all(tag for tag in memory.tags if tag not in TAGS):
+        told.setdefault(tag, "user_tag")
+    return [
+        Keyword(word, max(LEAST_WEIGHT, round(1.0 - _STEP * place, 2)), source)
+        for place, (word, source) in enumerate(list(told.items())[:MOST_KEYWORDS])
+    ]
+
+
+def _folded_all(words: Iterable[str]) -> list[str]:
+    return [word for word in map(folded, words) if word]
 
 
 class ReadBeside:

@@ -7,7 +7,7 @@ from typing import NotRequired, TypedDict
 import numpy as np
 
 from engramlog_server.projections.checks import UNBOUNDED, Bounds, counted
-from engramlog_server.projections.fold.basis import BasisListed, told_in_lists
+from engramlog_server.projections.fold.provenance import BasisListed, told_in_lists
 from engramlog_server.projections.laws.modes import Visibility, Withheld, reasons_told
 from engramlog_server.projections.memory.columns import Rows
 from engramlog_server.projections.memory.record import LEVELS, SECRET

@@ -14,8 +14,8 @@ from engramlog_server.projections.language.keywords import (
     MOST_READ,
     extracted,
 )
-from engramlog_server.projections.memory.keywords import keywords_of
 from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.views.view import keywords_of
 from tests.given.events import created, folded
 from tests.rows import each_row
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramlog_server.projections.fold.changelog import Entry
-from engramlog_server.projections.past.entry_blocks import (
+from engramlog_server.projections.redis.changelog import (
     BLOCK_ENTRIES,
     BlockMaker,
     EntryHead,

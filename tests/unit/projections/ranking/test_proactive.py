@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.projections.ranking.proactive import closeness, closenesses
+from engramlog_server.projections.ranking.rankings import closeness, closenesses
 from engramlog_server.projections.ranking.recall import search
 from engramlog_server.projections.views.query import ViewQuery
 from engramlog_server.projections.views.view import OwnerView
