@@ -3,12 +3,12 @@
 A pack has the number of its first event for a name, and never changes; the tail only grows, and becomes a pack of its name.
 So a place (pack, number) holds for as long as the build does.
 
-An owner's blocks of entries (`projections.redis.changelog`) are made of packs when needed; a change log's tail is none. Each is
+An owner's blocks of entries are made of packs when needed; a change log's tail is none. Each is
 written only behind the one before, so two who make the same do no harm.
 
-A block of about 4,096 entries says which packs have a memory: a sum of each memory id with the name of the pack. Packs never change;
-builds of before version 9 wrote the newest anew under a higher name, so an entry is in the first pack whose name is at least the one
-noted. A sum that two ids share costs a pack that is read for nothing.
+A block of about 4,096 entries says which packs have a memory: a sum of each memory id with the name of the pack. Packs never
+change; builds of before version 9 wrote the newest anew under a higher name, so an entry is in the first pack whose name is at
+least the one noted. A sum that two ids share costs a pack that is read for nothing.
 """
 
 from __future__ import annotations
