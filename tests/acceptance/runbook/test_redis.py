@@ -93,7 +93,7 @@ def test_a_failover_lost_events(night: Night) -> None:
         night.until(night.told("engramlog", '"name": "log_changed"'))
         night.when()
         night.do(1)
-        night.until(lambda: night.given("engramlog alarms || true").out.startswith("No alarm"))
+        night.until(lambda: night.given("engramlog alarms || true").out.startswith("No active alarms"))
         night.do()
         night.check()
         assert "I have two cats" in night.given("engramlog list alice").out
