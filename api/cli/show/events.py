@@ -10,7 +10,6 @@ from rich.text import Text
 from engramlog_server.api.cli.app import err, out
 from engramlog_server.api.cli.show.tables import Cell, Column, ident, tabulate, when, words
 from engramlog_server.api.shapes import LogEvents, LoggedEvent
-from engramlog_server.events.envelope import late_words
 
 WORDS = 160
 """Characters of an event's words at the most."""
@@ -62,6 +61,8 @@ def waiting(answer: LogEvents) -> None:
 
 
 def _row(event: LoggedEvent) -> dict[str, Cell]:
+    from engramlog_server.events.envelope import late_words
+
     data = event["data"] or {}
     who = "/".join(one for one in (event["actor"], event["principal"], event["model"]) if one)
     about = next((str(data[name]) for name in _ABOUT if data.get(name)), "-")
