@@ -33,7 +33,8 @@ from engramlog_server.events.redis.log import entries
 from engramlog_server.events.redis.opening import opened
 from engramlog_server.events.redis.scan import keys_like, pairs
 from engramlog_server.events.redis.secrets import readmission, whole_number
-from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.redis.wire import Argument, Wire
+from engramlog_server.events.sealing.cipher import salts_id
 from engramlog_server.events.sealing.key_store import KEYS_FIELD
 from engramlog_server.events.sealing.seals import erasure_of, is_tombstone
 from engramlog_server.events.text.embedder_names import AUTO
@@ -43,13 +44,27 @@ from engramlog_server.projections.embedding.names import embedder_kind
 from engramlog_server.projections.redis.create import SEALED
 from engramlog_server.projections.redis.model_uses import is_day_key
 from engramlog_server.projections.redis.restored import BACKED_UP, backed_up_at, restored_by
+from engramlog_server.projections.redis.store import slices
 
 
-def wiped_by(wire: Wire) -> dict[str, dict[int, list[int]]]:
-    """Erasure -> by partition the seqs of the entries that lost their words by it, in order. Raises StoreError."""
+def wiped_by(wire: Wire, tags: Sequence[str]) -> dict[str, dict[int, list[int]]]:
+    """Erasure -> by partition the seqs of the entries that lost their words by it, in order. Raises StoreError.
+
+    Entries that this log lacks, because it is an older copy, are left out.
+    """
+    rows = (
+        [(number, one) for number, one in wire.seals.keys.wiped() if one.partition < len(tags)]
+        if wire.seals.is_on
+        else []
+    )
     found = dict[str, dict[int, list[int]]]()
-    for _, one in wire.seals.keys.wiped() if wire.seals.is_on else ():
-        found.setdefault(one.erasure, {}).setdefault(one.partition, []).append(one.seq)
+    for some in slices(rows, READ_COUNT):
+        asked: list[list[Argument]] = [
+            ["XRANGE", LogKeys(tags[one.partition]).stream, f"{one.seq}-0", f"{one.seq}-0"] for _, one in some
+        ]
+        for (number, one), answer in zip(some, wire.answers(asked), strict=True):
+            if [salts_id(entry.body) for entry in entries(answer)] == [number]:
+                found.setdefault(one.erasure, {}).setdefault(one.partition, []).append(one.seq)
     return {erasure: {number: sorted(seqs) for number, seqs in of.items()} for erasure, of in found.items()}
 
 
@@ -88,7 +103,7 @@ def compare_erasures(wire: Wire, store_id: str, tags: Sequence[str], verdict: Fi
 
 
 def _compare(wire: Wire, store_id: str, tags: Sequence[str], verdict: Findings) -> None:
-    lines, wiped = _lines(wire, tags), _wiped(wire)
+    lines, wiped = _lines(wire, tags), _wiped(wire, tags)
     keys = LogKeys(tags[partition_of(ERASURES, len(tags))])
     if not (lines.destroyed or lines.readmitted or wiped or wire.call("HEXISTS", keys.heads, ERASURES)):
         return
@@ -148,7 +163,7 @@ def _compare_words(
             )
     ended = _ended_words(told)
     if others := [one for one in ended if _left_others(one, wiped)]:
-        wiped = _wiped(wire)  # those that ended while the log was read are no difference
+        wiped = _wiped(wire, tags)  # those that ended while the log was read are no difference
         whole = {label_of(store_id, owner) for owner in _lines(wire, tags).destroyed}
         for one in others:
             if one.label not in whole and _left_others(one, wiped):
@@ -180,10 +195,12 @@ def _left_others(one: WordsErasure, wiped: Mapping[str, _Wiped]) -> bool:
     )
 
 
-def _wiped(wire: Wire) -> dict[str, _Wiped]:
+def _wiped(wire: Wire, tags: Sequence[str]) -> dict[str, _Wiped]:
     """Erasure -> the entries that lost their words by it."""
     return {
-        erasure: _Wiped(partition, seqs) for erasure, of in wiped_by(wire).items() for partition, seqs in of.items()
+        erasure: _Wiped(partition, seqs)
+        for erasure, of in wiped_by(wire, tags).items()
+        for partition, seqs in of.items()
     }
 
 

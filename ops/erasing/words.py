@@ -272,7 +272,7 @@ class _WordsRun:
         verdict = verify_partition(store.client, number, self._tag)
         checkpoint = read_checkpoint(self._wire, BuildKeys(self._tag, build))
         until, chain = position_text(number, checkpoint.seq), checkpoint.head.hex()
-        seqs = wiped_by(self._wire).get(self._erasure, {}).get(number, [])
+        seqs = wiped_by(self._wire, store.identity.tags).get(self._erasure, {}).get(number, [])
         unproven = [*rewritten.not_proven]
         if self._reach.unread:
             unproven.append(

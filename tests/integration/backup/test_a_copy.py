@@ -59,7 +59,7 @@ def test_it_answers_and_takes_nothing_by_any_command(depot: Depot) -> None:
     assert "no backup is made of a copy" in told["message"]
     if depot.sealed:
         seals = depot.seals.read_bytes()
-        assert "no seals are saved of a copy" in depot.cli.json("backup", "seals", code=1)["message"]
+        assert "no keys are saved of a copy" in depot.cli.json("backup", "seals", code=1)["message"]
         assert COPY in depot.cli.json("erase", "ada", "--yes", code=1)["message"]
         assert depot.seals.read_bytes() == seals
         assert depot.answers() == answers

@@ -122,8 +122,8 @@ def _brought(at: Aviary, words: Canaries) -> None:
 
 
 def _asked(at: Aviary, words: Canaries) -> None:
-    at.get("/search", q=words.word("question"))
-    at.get("/search", q=words.han("question in Chinese"))
+    at.get("/search", query=words.word("question"))
+    at.get("/search", query=words.han("question in Chinese"))
     at.get("/assess", topic=words.word("topic"))
     at.post("/context", {"text": f"what of {words.word('context')}?", "session": "s1", "trace": True})
     accessed = {

@@ -230,7 +230,7 @@ class ErasingWords(Erasing):
     def wiped(self, owner: str = ADA) -> dict[str, list[int]]:
         """Erasure -> seqs of entries that lost their words by it."""
         with self.wire() as wire:
-            found = wiped_by(wire)
+            found = wiped_by(wire, self.identity.tags)
             mine = {one.seq for one, _ in read_log(wire, self.tag(owner), owner)}
         of = {erasure: seqs for erasure, by in found.items() if (seqs := by.get(self.number(owner)))}
         return {erasure: seqs for erasure, seqs in of.items() if mine.intersection(seqs) or not mine}
