@@ -26,7 +26,6 @@ from engramlog_server.api.cli.show.tables import (
     words,
 )
 from engramlog_server.api.shapes import Above, Diff, EventCause, MemoryDiffers, QuestionMoved, RankMoved, SideStanding
-from engramlog_server.events.envelope import late_words
 
 COLOURS = {"made": "green", "gone": "red", "changed": "yellow", "crossed": "cyan", "weight": "dim"}
 WORDS = {
@@ -182,6 +181,8 @@ def _cause(cause: EventCause, console: Console, of: str | None = None) -> Text:
     if cause["because"]:
         told.append(f'; because: "{cause["because"]}"')
     if cause["late_by"] is not None:
+        from engramlog_server.events.envelope import late_words
+
         told.append(f"; {late_words(cause['late_by'])}", "yellow")
     return told
 
