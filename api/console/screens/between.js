@@ -110,7 +110,7 @@ function Found({ owner, question, sides }) {
   return html`<${Asked} of=${asked} what=${t("between.looking")}>${(told) => {
     const all = [...told.memories, ...more.memories];
     return html`<${Counts} told=${told} />
-      ${told.hint && told.on_other_line !== null && html`<p class="sentence"><${Said} text=${t("between.other-line", { count: number(told.on_other_line) })} /></p>`}
+      ${told.hint && told.on_other_line > 0 && html`<p class="sentence"><${Said} text=${t("between.other-line", { count: number(told.on_other_line) })} /></p>`}
       ${told.owner_changes.profile && html`<p>${t("between.law", { before: t(`law.${told.owner_changes.profile.before}`), after: t(`law.${told.owner_changes.profile.after}`) })}</p>`}
       ${Object.keys(told.owner_changes.parameters).length > 0 && html`<p>${t("between.parameters")}: ${Object.entries(told.owner_changes.parameters).map(([name, one]) => html`<span key=${name} class="figure"><${Id} text=${name} /> ${String(one.before)} → ${String(one.after)} </span>`)}</p>`}
       ${all.length ? html`<ol class="cards between">${all.map((one) => html`<${Changed} key=${one.id} owner=${owner} one=${one} sides=${sides} />`)}</ol>` : html`<${Empty} title=${t("between.none")}><p>${t("between.none.what")}</p><//>`}
@@ -139,9 +139,9 @@ function Changed({ owner, one, sides }) {
   const params = one.kind === "gone" ? placed(sides.first, sides.last) : placed(sides.last, sides.first);
   const { before, after: now } = one;
   return html`<li class="panel">
-    <p class="card-text"><${To} now=${true} parts=${["owners", owner, "memory", one.id]} params=${params}><${Said} text=${one.memory ?? one.id} lines=${2} /><//></p>
+    <p class="card-text"><${To} now=${true} title=${plain(one.id)} parts=${["owners", owner, "memory", one.id]} params=${params}><${Said} text=${one.memory ?? one.id} lines=${2} /><//></p>
     ${one.was !== null && html`<p class="muted">${t("between.was")}: <${Said} text=${one.was} lines=${2} /></p>`}
-    <p class="card-small"><${Chip} tone=${TONES[one.kind]}>${t(`between.kind.${one.kind}`)}<//> <${Id} text=${one.id} /> <span class="figure">${t("memory.weight")} ${weight(before?.weight)} → ${weight(now?.weight)}</span>
+    <p class="card-small"><${Chip} tone=${TONES[one.kind]}>${t(`between.kind.${one.kind}`)}<//> <span class="figure">${t("memory.weight")} ${weight(before?.weight)} → ${weight(now?.weight)}</span>
       ${differences(before, now).map(([name, told]) => html`<${Chip} key=${name}>${told}<//> `)}${one.deleted_since && html`<${Chip} tone="bad">${t("between.deleted-since")}<//>`}</p>
     <ul class="plain between-causes">${one.causes.map((cause) => html`<li key=${cause.position}><${To} now=${true} class="id" parts=${["owners", owner, "log"]} params=${{ at: cause.position }}><${Said} text=${cause.position} /><//> <${EventName} type=${cause.event} /> <span class="muted"><${When} at=${cause.time} /> · <${Said} text=${who(cause)} />${cause.said_reason && html` · “<${Said} text=${cause.said_reason} />”`}</span></li>`)}
       ${one.more_causes > 0 && html`<li class="muted">${t("memories.facet.more", { count: number(one.more_causes) })}</li>`}
