@@ -9,6 +9,7 @@ import { Log } from "./screens/log.js";
 import { Map } from "./screens/map.js";
 import { Memories } from "./screens/memories.js";
 import { Memory } from "./screens/memory.js";
+import { Overview } from "./screens/overview.js";
 import { Operate } from "./screens/operate.js";
 import { Proof } from "./screens/proof.js";
 import { WhatIf } from "./screens/whatif.js";
@@ -18,6 +19,7 @@ import { WhatIf } from "./screens/whatif.js";
  * `group`: 1 what is remembered, 2 what happened, 3 the rest.
  */
 export const OF_OWNER = [
+  { name: "overview", screen: Overview, needs: "read", group: 1 },
   { name: "ask", screen: Ask, needs: "read", group: 1 },
   { name: "memories", screen: Memories, needs: "read", group: 1 },
   { name: "log", screen: Log, needs: "audit", group: 2 },

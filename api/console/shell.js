@@ -24,7 +24,7 @@ const lastOwner = shared(null);
 function placeOf(parts) {
   const [first, owner, name, ...rest] = parts;
   if (first === "owners" && owner) {
-    const found = OF_OWNER.find((one) => one.name === (name ?? "memories"));
+    const found = OF_OWNER.find((one) => one.name === (name ?? "overview"));
     return { owner, found, id: rest.join("/") || undefined };
   }
   if (first === "owners" || first === undefined) return { owners: true };

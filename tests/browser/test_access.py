@@ -71,8 +71,8 @@ def test_whoever_has_a_key_signs_in_by_keys_alone_and_the_page_keeps_none_of_it(
     field.focus()
     console.page.keyboard.type(key)
     console.page.keyboard.press("Enter")
-    console.page.wait_for_selector(".rows-space .row a")
-    assert console.at == place(OWNER, "memories")
+    console.page.wait_for_selector(".topics a")
+    assert console.at == place(OWNER, "overview")
     assert console.page.evaluate(SESSION).startswith("egs1_")
     kept = (
         "[...Object.values(localStorage), ...Object.values(sessionStorage), document.cookie, location.href].join(' ')"
@@ -118,7 +118,9 @@ def test_a_narrower_key_is_offered_what_it_lets_and_nothing_else(
     shown = console.page.locator(".rows-space .row a").first.get_attribute("href")
     tabs = console.page.locator(".top nav a").all_inner_texts()
     assert tabs == (
-        ["提问", "记忆", "图谱", "证明", "权限"] if chinese else ["Ask", "Memories", "Map", "Proof", "Access"]
+        ["概览", "提问", "记忆", "图谱", "证明", "权限"]
+        if chinese
+        else ["Overview", "Ask", "Memories", "Map", "Proof", "Access"]
     )
     mode = console.field("显示" if chinese else "Show what")
     assert mode.locator("option").count() == 1
@@ -184,7 +186,7 @@ def test_a_key_that_is_revoked_while_it_is_open_leads_to_the_door_which_says_so(
     console.page.wait_for_selector(".door")
     console.says("You were signed out: your key was revoked.")
     assert console.page.evaluate("sessionStorage.length") == 0
-    assert console.at == place(OWNER, "memories")
+    assert console.at == place(OWNER, "overview")
 
 
 def test_an_administrator_makes_a_key_that_is_shown_once_and_revokes_it(

@@ -24,6 +24,7 @@ class Shown(NamedTuple):
 
 SCREENS = {
     "owners": Shown("/owners", "Whose memories?", "看谁的记忆？", ".owners li a"),
+    "overview": Shown(place(OWNER, "overview"), "Overview", "概览", ".topics a"),
     "memories": Shown(place(OWNER, "memories"), "Memories", "记忆", ".rows-space .row a"),
     "inbox": Shown(place(OWNER, "memories", view="inbox"), "Memories", "记忆", ".inbox-item"),
     "statistics": Shown(place(OWNER, "memories", view="stats"), "Memories", "记忆", ".figure-box"),

@@ -41,7 +41,7 @@ function List({ onChosen, first }) {
     if (first) input.current?.querySelector("input").focus();
   }, []);
   const { parts } = here.get();
-  const screen = parts[0] === "owners" && parts[2] && parts[2] !== "memory" ? parts[2] : "memories";
+  const screen = parts[0] === "owners" && parts[2] && parts[2] !== "memory" ? parts[2] : "overview";
   return html`<div ref=${input}>
     <${Field} label=${t("owner.search")} kind="search" value=${part} onChange=${setPart} />
     <${Asked} of=${asked}>${(told) => html`<ul class="owners">
@@ -58,11 +58,11 @@ export function Owners() {
   const asked = useAsk(path("owners"), { limit: 2 });
   const only = onlyOwner();
   useEffect(() => {
-    if (only && !here.get().parts.length) go(written(["owners", only, "memories"]), { replace: true });
+    if (only && !here.get().parts.length) go(written(["owners", only, "overview"]), { replace: true });
   }, [only]);
   useEffect(() => {
     const owners = asked.data?.owners;
-    if (owners?.length === 1 && !here.get().parts.length) go(written(["owners", owners[0].owner, "memories"]), { replace: true });
+    if (owners?.length === 1 && !here.get().parts.length) go(written(["owners", owners[0].owner, "overview"]), { replace: true });
   }, [asked.data]);
   return html`<${Asked} of=${asked}>${(told) =>
     told.owners.length

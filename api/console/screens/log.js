@@ -59,7 +59,7 @@ function Filters({ params }) {
 }
 
 /** Whether a job of the store wrote an event. */
-const byJob = (event) => event.principal?.startsWith("job:");
+export const byJob = (event) => event.principal?.startsWith("job:");
 
 function Events({ owner, address, question, jobs, live, focus }) {
   const [state, setState] = useState({ events: [], next: undefined, error: null, looked: null });
@@ -124,16 +124,22 @@ function Events({ owner, address, question, jobs, live, focus }) {
 /** What an event is about: its own words as far as they may be told, else the ids that it names. */
 function about({ type, data }) {
   if (!data) return "";
-  if (type === "MemoriesAccessed") return number([...(data.hits ?? []), ...(data.accesses ?? []).flatMap((one) => one.hits ?? [])].length);
+  if (type === "MemoriesAccessed") return String(data.query ?? data.accesses?.[0]?.query ?? data.turn_id ?? "");
   const text = data.content ?? data.text ?? data.summary ?? data.correction ?? data.reason;
   const ids = data.memory_id ?? data.into ?? data.turn_id ?? (data.memory_ids ?? data.memories ?? data.sources ?? [])[0];
   return [text, ids].find((one) => typeof one === "string" && one) ?? "";
 }
 
+/** What happened, in words. A negation that names what holds instead is a correction. */
+export function About({ event }) {
+  const key = event.type === "MemoryNegated" && event.data?.correction ? "happened.corrected" : `happened.${event.type}`;
+  return html`<span class="muted" title=${plain(event.type)}>${has(key) ? t(key) : html`<${EventName} type=${event.type} />`}</span> <${Said} text=${about(event)} lines=${2} />`;
+}
+
 function Row({ owner, event, focus, onRaw }) {
   return html`<tr class=${`${event.isNew ? "is-new" : ""} ${focus ? "chosen" : ""}`}>
     <td class="l-happened" title=${`${t("log.column.recorded")}: ${event.recorded_at?.slice(0, 19).replace("T", " ")}`}><${When} at=${event.occurred_at} /></td>
-    <td class="l-about"><span class="muted" title=${plain(event.type)}>${has(`happened.${event.type}`) ? t(`happened.${event.type}`) : html`<${EventName} type=${event.type} />`}</span> <${Said} text=${about(event)} lines=${2} />
+    <td class="l-about"><${About} event=${event} />
       ${event.folded === false && html` <${Chip} tone="bad">${t("log.waiting")}<//>`}${event.late_by !== null && html` <${Chip}>${t("log.late.by", { time: duration(event.late_by) })}<//>`}${event.withheld && html` <${Chip} tone="warn">${t("log.withheld", { why: t(`mark.${event.withheld}`) })}<//>`}${event.problem && html` <${Chip} tone="bad"><${ByService} text=${event.problem} /><//>`}</td>
     <td class="l-by"><${Said} text=${who(event)} />${!owner && html`<br /><${To} parts=${["owners", event.owner, "log"]}><${Said} text=${event.owner} /><//>`}</td>
     <td class="l-position"><button type="button" class="as-link id" onClick=${onRaw}>${event.position}</button></td>

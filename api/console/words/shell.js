@@ -3,6 +3,7 @@
 import { words } from "../core/words.js";
 
 words({
+  "screen.overview": ["Overview", "概览"],
   "screen.memories": ["Memories", "记忆"],
   "screen.ask": ["Ask", "提问"],
   "screen.whatif": ["What if", "假如"],
