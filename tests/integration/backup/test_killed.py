@@ -27,15 +27,7 @@ RESTORING = [
     "after it was proved",
 ]
 OPEN = ["lease taken", "before a switch", "after a switch", "before its format is set", "after its format is set"]
-SEALED = [
-    "before its format is set",
-    "after its format is set",
-    "after a partition",
-    "after it was folded anew",
-    "before files are rewritten",
-    "before the end",
-    "after the end",
-]
+SEALED = ("after the keys", "before a switch", "before its format is set", "after its format is set")
 MAKE = """
 import sys
 from pathlib import Path
@@ -99,7 +91,7 @@ def test_a_restore_is_gone_on_with_from_wherever_it_was_killed_and_nothing_opens
     for number, point in enumerate([*RESTORING, *(SEALED if depot.sealed else OPEN)]):
         depot.on(f"new{number}")
         killed(RESTORE, point, str(made), "1")
-        ended = point == ("after the end" if depot.sealed else "after its format is set")
+        ended = point == "after its format is set"
         if point != RESTORING[0] and not ended:
             told = depot.cli("list", "ada", code=1).err
             assert "engramlog backup restore" in told, point
