@@ -114,6 +114,7 @@ def test_a_narrower_key_is_offered_what_it_lets_and_nothing_else(
     chinese, width = told
     console = at_door(chinese=chinese, width=width)
     signed_in(console, key_of(READS)["key"], chinese=chinese)
+    console.go(place(OWNER, "memories"))
     console.page.wait_for_selector(".rows-space .row a")
     shown = console.page.locator(".rows-space .row a").first.get_attribute("href")
     tabs = console.page.locator(".top nav a").all_inner_texts()
@@ -181,12 +182,13 @@ def test_a_key_that_is_revoked_while_it_is_open_leads_to_the_door_which_says_so(
     made = key_of(READS)
     console = at_door(allowed=(401,))
     signed_in(console, made["key"])
+    console.go(place(OWNER, "memories"))
     console.page.wait_for_selector(".live.open")
     story.ask("/v1/keys/revoke", {"key_id": made["key_id"]})
     console.page.wait_for_selector(".door")
     console.says("You were signed out: your key was revoked.")
     assert console.page.evaluate("sessionStorage.length") == 0
-    assert console.at == place(OWNER, "overview")
+    assert console.at == place(OWNER, "memories")
 
 
 def test_an_administrator_makes_a_key_that_is_shown_once_and_revokes_it(
