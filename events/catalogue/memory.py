@@ -94,7 +94,7 @@ class ReviewGraded(Shape, frozen=True, kw_only=True):
 
 
 class MemoryNegated(Shape, frozen=True, kw_only=True):
-    """It is no longer so. The only event that demotes a memory; `correction` is text and creates nothing."""
+    """It is no longer so. No other event ends a memory's truth; `correction` is text and creates nothing."""
 
     memory_id: Id
     resolution: Resolution | None = None

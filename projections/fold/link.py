@@ -40,7 +40,7 @@ Told = TypeVar("Told", UserMention, CorrectionEntry)
 
 
 def negate(working: WorkingSet, data: MemoryNegated, event: Event[Any]) -> None:
-    """The only event that demotes. Time stamps of activity stay; C follows the curve of the resolution."""
+    """Ends a memory's truth. Time stamps of activity stay; C follows the curve of the resolution."""
     memory = working.live(data.memory_id)
     if memory is None or waits(working, memory, event):
         return
