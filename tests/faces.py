@@ -63,17 +63,17 @@ SINCE = {"since": "2000-01-01"}
 SEARCH, LIST, MEMORY = "/search", "/memories", "/memories/t1"
 HTTP: dict[str, list[Face]] = {
     "GET /v1/owners/{owner}/search": [
-        get(SEARCH, q=q),
-        *(get(SEARCH, q=q, search_mode=mode) for mode in ("keyword", "semantic", "hybrid")),
-        *(get(SEARCH, q=q, ranking=one) for one in ("text", "published", "overlap", "associative", "conversation")),
-        get(SEARCH, q=q, mode="review", limit=100),
-        get(SEARCH, q=q, limit=100, keywords="pet"),
-        get(SEARCH, q="tea", limit=100, associations=True),
-        get(SEARCH, q=q, limit=100, session="s1"),
-        get(SEARCH, q=q, cursor=lambda made: made.cursor, limit=20, search_mode="keyword"),
-        get(SEARCH, kept=DEBUG, q=q, mode="debug", limit=100),
-        get(SEARCH, kept=PAST, q=q, as_of=lambda made: made.position),
-        get(SEARCH, kept=PAST, q=q, known=lambda made: made.position),
+        get(SEARCH, query=q),
+        *(get(SEARCH, query=q, search_mode=mode) for mode in ("keyword", "semantic", "hybrid")),
+        *(get(SEARCH, query=q, ranking=one) for one in ("text", "published", "overlap", "associative", "conversation")),
+        get(SEARCH, query=q, mode="review", limit=100),
+        get(SEARCH, query=q, limit=100, keywords="pet"),
+        get(SEARCH, query="tea", limit=100, associations=True),
+        get(SEARCH, query=q, limit=100, session="s1"),
+        get(SEARCH, query=q, cursor=lambda made: made.cursor, limit=20, search_mode="keyword"),
+        get(SEARCH, kept=DEBUG, query=q, mode="debug", limit=100),
+        get(SEARCH, kept=PAST, query=q, as_of=lambda made: made.position),
+        get(SEARCH, kept=PAST, query=q, known=lambda made: made.position),
     ],
     "GET /v1/owners/{owner}/memories": [
         get(LIST, limit=1000),
@@ -129,7 +129,7 @@ HTTP: dict[str, list[Face]] = {
     "GET /v1/owners/{owner}/review": [get("/review", min_importance=0, limit=100, at="2027-06-01T00:00:00Z")],
     "GET /v1/owners/{owner}/compare": [get("/compare", limit=1000)],
     "GET /v1/owners/{owner}/diff": [
-        get("/diff", limit=1000, query=q, **SINCE), get("/diff", limit=1000, line="happened", **SINCE),
+        get("/diff", limit=1000, queries=q, **SINCE), get("/diff", limit=1000, line="happened", **SINCE),
         get("/diff", kept=DEBUG, limit=1000, mode="debug", **SINCE),
     ],
     "POST /v1/owners/{owner}/diff": [post("/diff", limit=1000, **SINCE)],
@@ -139,7 +139,7 @@ HTTP: dict[str, list[Face]] = {
         get("/instants", kept=DEBUG, query=q, ids=["t1", "tea", "old"], mode="debug", line="known", points=3),
     ],
     "POST /v1/owners/{owner}/instants": [post("/instants", ids=["t1", "tea", "both"], points=3)],
-    "GET /v1/owners/{owner}/memories/{memory_id}/above": [get(f"{MEMORY}/above", kept=BY_ID, other="tea", q=q)],
+    "GET /v1/owners/{owner}/memories/{memory_id}/above": [get(f"{MEMORY}/above", kept=BY_ID, other="tea", query=q)],
     "GET /v1/owners/{owner}/profile": [get("/profile", tells=False)],
     "GET /v1/owners/{owner}/export": [
         get("/export"),
@@ -161,8 +161,8 @@ HTTP: dict[str, list[Face]] = {
     "GET /v1/owners/{owner}/answers/{turn_id}": [get("/answers/t4")],
     "POST /v1/owners/{owner}/retract": [post("/retract", tells=False, without_sessions=["s1"], dry_run=True, query=q)],
     "POST /v1/owners/{owner}/replay": [
-        post("/replay", query=q, set={"user_factor": 1.3}),
-        Face(lambda made: made.post("/replay", mode="debug", set={"user_factor": 1.3}), kept=DEBUG),
+        post("/replay", query=q, parameters={"user_factor": 1.3}),
+        Face(lambda made: made.post("/replay", mode="debug", parameters={"user_factor": 1.3}), kept=DEBUG),
     ],
     "GET /v1/owners/{owner}/history": [get("/history")],
     "GET /v1/owners/{owner}/events": [
