@@ -116,7 +116,7 @@ class Call:
         show(
             answer,
             self.json,
-            printed or loaded_from(f"engramlog_server.api.cli.show.{self.operation.shown or 'generic:answer'}"),
+            printed or loaded_from(f"engramlog_server.api.cli.show.{self.operation.shown}"),
         )
         if self.unknown is not None:
             tell_unknown(self.unknown)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engramlog_server.api.choices import MOST_KEY_DAYS
 from engramlog_server.api.operations import needs
 from engramlog_server.api.operations.common import REASON
-from engramlog_server.api.operations.definition import Body, Operation, Option, Parameter, Record
+from engramlog_server.api.operations.definition import Body, Operation, Option, Parameter, Record, needed, text
 from engramlog_server.api.work.patience import Work
 
 GRANT = Record(
@@ -47,11 +47,11 @@ GRANT = Record(
     ),
 )
 _GRANTS_EXAMPLE = [{"verbs": ["read", "produce"], "owners": ["team/*"], "modes": ["normal"]}]
-_PRINCIPAL = Parameter(
+_PRINCIPAL = needed(
     "principal",
-    str,
     "Whose key: 1 to 64 letters of any script, digits and . _ @ / -. It stands beside each event that he brings.",
-    examples=("support", "客服"),
+    "support",
+    "客服",
     bounds={"max_length": 64},
     option=Option(argument=True, metavar="NAME"),
 )
@@ -79,18 +79,15 @@ ACCESS = Operation(
     title="Who may do what",
     tag="access",
     question=(
-        Parameter(
+        text(
             "as_of",
-            str | None,
             "As it was then: an instant, a day (its end, UTC), or a position of `:access`; now without.",
-            None,
-            ("2026-11-22T09:30:00Z",),
+            "2026-11-22T09:30:00Z",
             bounds={"max_length": 64},
         ),
-        Parameter("principal", str | None, "Only his.", None, ("support",), bounds={"max_length": 64}),
+        text("principal", "Only his.", "support", bounds={"max_length": 64}),
     ),
     answer="AccessTold",
-    shown="generic:answer",
     example="Example: `engramlog access --as-of 2027-01-31T18:00:00Z`",
 )
 ISSUE = Operation(
@@ -106,12 +103,10 @@ ISSUE = Operation(
     question=(
         _PRINCIPAL,
         Parameter("grants", [GRANT, None], "What he may do from here on; as it stands without.", None, option=None),
-        Parameter(
+        text(
             "expires_at",
-            str | None,
             "When it ends; by no date without.",
-            None,
-            ("2027-01-01T00:00:00Z",),
+            "2027-01-01T00:00:00Z",
             bounds={"max_length": 64},
             option=Option(("--until",), help="When it ends, an RFC 3339 date-time with a zone; by no date without."),
         ),
@@ -146,11 +141,10 @@ REVOKE = Operation(
     title="Revoke a key",
     tag="access",
     question=(
-        Parameter(
+        needed(
             "key_id",
-            str,
             "The 8 letters and digits after egl_.",
-            examples=("k7m2p9qa",),
+            "k7m2p9qa",
             bounds={"max_length": 8},
             option=Option(argument=True, metavar="KEY_ID"),
         ),
@@ -162,7 +156,6 @@ REVOKE = Operation(
         {"lost": {"summary": "It was lost", "value": {"key_id": "k7m2p9qa", "reason": "lost laptop"}}},
     ),
     answer="KeyRevokedTold",
-    shown="generic:answer",
     help="Revoke a key: it, and every token made of it, opens nothing from the next request on.",
 )
 SET_GRANTS = Operation(
@@ -215,12 +208,9 @@ READS = Operation(
             bounds={"ge": 1, "le": 1_000},
             option=Option(("-k", "--limit")),
         ),
-        Parameter(
-            "cursor", str | None, "The next page: what `next` told.", None, ("3:128",), bounds={"max_length": 400}
-        ),
+        text("cursor", "The next page: what `next` told.", "3:128", bounds={"max_length": 400}),
         Parameter("order", str, "newest or oldest first.", "newest", ("newest",), bounds={"max_length": 10}),
     ),
     answer="ReadsTold",
-    shown="generic:answer",
     example="Example: `engramlog access --reads -k 1000 --order oldest`",
 )

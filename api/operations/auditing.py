@@ -12,6 +12,9 @@ from engramlog_server.api.operations.definition import (
     Operation,
     Option,
     Parameter,
+    flag,
+    needed,
+    text,
     without,
 )
 from engramlog_server.api.operations.searching import QUERY, TERMS
@@ -26,18 +29,17 @@ DIFF = Operation(
     work=Work.HEAVY,
     path=f"{OWNER}/diff",
     question=(
-        Parameter(
+        needed(
             "since",
-            str,
             "From this moment: an instant, the end of a day, or a position.",
-            examples=("2026-03-03", "2026-03-03T12:00:00Z"),
+            "2026-03-03",
+            "2026-03-03T12:00:00Z",
         ),
-        Parameter(
+        text(
             "until",
-            str | None,
             "To this moment, as `since`; now if not given. Not before it.",
-            None,
-            ("2026-11-22", "2026-11-22T12:00:00Z"),
+            "2026-11-22",
+            "2026-11-22T12:00:00Z",
             option=Option(help="To this moment, as --since; now if not given. Not before it."),
         ),
         Parameter(
@@ -60,29 +62,13 @@ DIFF = Operation(
         ),
         MODE,
         Parameter("results", int, "How many results of each question, 1 to 100.", 10, (10,)),
-        Parameter(
-            "everything",
-            bool,
-            "Also memories of which nothing moved but the weight.",
-            False,
-            (True,),
-        ),
+        flag("everything", "Also memories of which nothing moved but the weight."),
         limit(50),
         OFFSET,
-        Parameter(
-            "as_of",
-            str | None,
-            "On the line `known`: only what had happened by this, on both sides, weights at it.",
-            None,
-            ("2026-03-03",),
+        text(
+            "as_of", "On the line `known`: only what had happened by this, on both sides, weights at it.", "2026-03-03"
         ),
-        Parameter(
-            "known",
-            str | None,
-            "On the line `happened`: only what was recorded by this, on both sides.",
-            None,
-            ("2026-11-22",),
-        ),
+        text("known", "On the line `happened`: only what was recorded by this, on both sides.", "2026-11-22"),
     ),
     answer="Diff",
     shown="diff:differences",
@@ -102,10 +88,8 @@ DIFF_POSTED = DIFF.but(
         required=True,
     ),
 )
-OTHER = Parameter("other", str, "The memory that it stands above, or below.", examples=("tea",))
-LANGUAGE = Parameter(
-    "language", str | None, "Of the sentence: `en` or `zh`; the question's if not given.", None, ("zh",)
-)
+OTHER = needed("other", "The memory that it stands above, or below.", "tea")
+LANGUAGE = text("language", "Of the sentence: `en` or `zh`; the question's if not given.", "zh")
 ABOVE = Operation(
     name="above",
     call="outranking.above",
@@ -136,15 +120,9 @@ ANSWERS = Operation(
     verb="answers",
     path=f"{OWNER}/answers",
     question=(
-        Parameter("session", str | None, "Only turns of this session.", None, ("s1",)),
-        Parameter(
-            "since",
-            str | None,
-            "Injected then or later: RFC 3339 with a zone, or a day.",
-            None,
-            ("2026-11-22T00:00:00Z",),
-        ),
-        Parameter("until", str | None, "Injected then or before; a day is its end.", None, ("2026-11-23T00:00:00Z",)),
+        text("session", "Only turns of this session.", "s1"),
+        text("since", "Injected then or later: RFC 3339 with a zone, or a day.", "2026-11-22T00:00:00Z"),
+        text("until", "Injected then or before; a day is its end.", "2026-11-23T00:00:00Z"),
         limit(20),
         OFFSET,
         *PLACE,
@@ -153,7 +131,6 @@ ANSWERS = Operation(
     more="With a turn: what was injected for it, each memory as it was then, and the block made again and compared. The turn is"
     " named by its id, by a reply's, or by the position of the injection.",
     route_help="The turns for which memories were put into a prompt, the newest first, with what was replied. Leaves no trace.",
-    shown="generic:answer",
     example="Example: `engramlog answers alice` or `engramlog answers alice D4:7`",
     folds=True,
 )
@@ -174,20 +151,10 @@ ANSWER = Operation(
 
 
 _SPAN = (
-    Parameter(
-        "since",
-        str | None,
-        "Begin at this instant; at the owner's first event on that line if not given.",
-        None,
-        ("2026-01-01T00:00:00Z",),
+    text(
+        "since", "Begin at this instant; at the owner's first event on that line if not given.", "2026-01-01T00:00:00Z"
     ),
-    Parameter(
-        "until",
-        str | None,
-        "End at this instant, past or future; now if not given.",
-        None,
-        ("2026-11-22T09:30:00Z",),
-    ),
+    text("until", "End at this instant, past or future; now if not given.", "2026-11-22T09:30:00Z"),
     Parameter("points", int, "Evenly spaced instants, 2 to 240; times rows at most 24,000.", 120, (120,)),
     Parameter(
         "line",
@@ -205,12 +172,10 @@ INSTANTS = Operation(
     work=Work.HEAVY,
     path=f"{OWNER}/instants",
     question=(
-        Parameter(
+        text(
             "query",
-            str | None,
             "A question, whose best results are rows, and by whose scores all rows are ranked.",
-            None,
-            ("What does she drink?",),
+            "What does she drink?",
         ),
         Parameter(
             "ids",
@@ -222,12 +187,10 @@ INSTANTS = Operation(
         ),
         Parameter("results", int, "How many results of the query, 1 to 100.", 20, (20,)),
         MODE,
-        Parameter(
+        text(
             "law",
-            str | None,
             "Weigh by this law, whatever the owner chose; by the owner's own at each instant if not given.",
-            None,
-            ("ebbinghaus",),
+            "ebbinghaus",
             option=Option(completes="laws"),
         ),
         Parameter(

@@ -2,40 +2,38 @@
 
 from __future__ import annotations
 
-from engramlog_server.api.operations.definition import SPEAKER, Option, Parameter
+from engramlog_server.api.operations.definition import SPEAKER, Option, Parameter, flag, text
 
 INSTANT = "2023-10-22T12:00:00Z"
-AS_OF = Parameter(
+AS_OF = text(
     "as_of",
-    str | None,
     "Answer as of an instant (what had happened by then), the end of a day, or a position.",
-    None,
-    (INSTANT, "2023-10-22", "3:128"),
+    INSTANT,
+    "2023-10-22",
+    "3:128",
     option=Option(
         help="Answer as of an instant (2023-10-22T12:00:00Z: what had happened by then), the end of a day (2023-10-22) or a"
         " position (3:128)."
     ),
 )
-KNOWN = Parameter(
+KNOWN = text(
     "known",
-    str | None,
     "Answer from what was recorded by an instant, the end of a day or a position: as it was given then."
     " With `as_of` what had happened by that, as it was known by this.",
-    None,
-    ("2026-11-22T12:00:00Z", "2026-11-22", "3:128"),
+    "2026-11-22T12:00:00Z",
+    "2026-11-22",
+    "3:128",
     option=Option(
         help="Answer from what was recorded by an instant, a day or a position: as it was given then. With --as-of what had"
         " happened by that, as it was known by this."
     ),
 )
-AT = Parameter("at", str | None, "Compute weights at this instant, past or future, instead of now.", None, (INSTANT,))
-AFTER = Parameter(
+AT = text("at", "Compute weights at this instant, past or future, instead of now.", INSTANT)
+AFTER = text(
     "after",
-    str | None,
     "Wait until this position of the owner is folded (read your writes): 504 after two seconds, 409 where it is parked or does"
     " not exist.",
-    None,
-    ("3:128",),
+    "3:128",
     option=Option(help="Wait until this position of the owner is folded: read your writes."),
 )
 LINES = (AS_OF, KNOWN)
@@ -51,12 +49,10 @@ MODE = Parameter(
     ("normal", "review", "debug"),
     option=Option(completes="modes"),
 )
-CURSOR = Parameter(
+CURSOR = text(
     "cursor",
-    str | None,
     "The next page: what `next` said, with nothing else changed. What was folded meanwhile comes too.",
-    None,
-    ("WyJiMSIsMTMxLDEyLCJhYiJd",),
+    "WyJiMSIsMTMxLDEyLCJhYiJd",
 )
 ORDER = Parameter("order", str, "`oldest` or `newest` first.", "oldest", ("oldest", "newest"))
 OFFSET = Parameter(
@@ -87,35 +83,25 @@ ACTOR = Parameter(
     ("user",),
     option=Option(help="Actor of the event: user, assistant, judge, system or operator."),
 )
-OCCURRED_AT = Parameter(
-    "occurred_at", str | None, "When it happened, if not now: RFC 3339 with a zone.", None, ("2026-11-22T09:30:00Z",)
-)
-KEY = Parameter(
+OCCURRED_AT = text("occurred_at", "When it happened, if not now: RFC 3339 with a zone.", "2026-11-22T09:30:00Z")
+KEY = text(
     "key",
-    str | None,
     "Any text of your own for this call, at most 200 characters: sent again under it, it changes nothing and answers as"
     " it did. Sent with something else: 409.",
-    None,
-    ("message-17/negate",),
+    "message-17/negate",
     option=Option(
         help="Any text of your own for this call: made again under it, it writes nothing more and answers as it did."
     ),
 )
 REASON = Parameter("reason", str, "Why, in words; kept in the log.", "", ("asked at the desk",))
-EVENT_ID = Parameter(
+EVENT_ID = text(
     "event_id",
-    str | None,
     "A UUID for the event: the same request under it may be sent again, and changes nothing then.",
-    None,
-    ("018f3c1e-7b2a-7000-8000-000000000003",),
+    "018f3c1e-7b2a-7000-8000-000000000003",
     option=None,
 )
-DRY_RUN = Parameter(
-    "dry_run",
-    bool,
-    "Tell what it would do, with the changes that it would tell; write nothing, and leave no trace.",
-    False,
-    (True,),
+DRY_RUN = flag(
+    "dry_run", "Tell what it would do, with the changes that it would tell; write nothing, and leave no trace."
 )
 """Of a verb about memories that stand."""
 SAID = (ACTOR, OCCURRED_AT, KEY)
@@ -134,12 +120,10 @@ INCLUDE_FADED = Parameter(
 )
 
 
-TRUST = Parameter(
+TRUST = text(
     "trust",
-    str | None,
     "Only what is trusted at least so far: `imported`, `inferred` or `asserted` (by the user himself).",
-    None,
-    ("asserted",),
+    "asserted",
 )
 
 

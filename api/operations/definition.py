@@ -78,6 +78,21 @@ class Parameter:
         return replace(self, **other)
 
 
+def text(name: str, description: str, *examples: str, **other: Any) -> Parameter:
+    """Some text, which need not be told."""
+    return Parameter(name, str | None, description, None, examples, **other)
+
+
+def needed(name: str, description: str, *examples: str, **other: Any) -> Parameter:
+    """Some text without which nothing is asked."""
+    return Parameter(name, str, description, examples=examples, **other)
+
+
+def flag(name: str, description: str, **other: Any) -> Parameter:
+    """What is not done unless it is told."""
+    return Parameter(name, bool, description, False, (True,), **other)
+
+
 class Record(NamedTuple):
     """A kind: an object inside a body."""
 
@@ -138,7 +153,7 @@ class Operation:
     """What the route does, where its words differ from the command's."""
     fixed: Mapping[str, Any] = field(default_factory=dict)
     """What HTTP and MCP always tell the service."""
-    shown: str = ""
+    shown: str = "generic:answer"
     """`module:function` below `api.cli.show` that prints an answer."""
     example: str = ""
     """Of the command: its last lines of help."""

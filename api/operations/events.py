@@ -5,25 +5,22 @@ from __future__ import annotations
 from engramlog_server.api.choices import MOST_BUCKETS, MOST_EVENTS, MOST_WAIT
 from engramlog_server.api.operations import needs
 from engramlog_server.api.operations.common import CURSOR, LINES, ORDER, PLACE, limit
-from engramlog_server.api.operations.definition import OWNER, Operation, Option, Parameter
+from engramlog_server.api.operations.definition import OWNER, Operation, Option, Parameter, flag, text
 from engramlog_server.api.work.patience import Work
 
 
 def _time(name: str, description: str) -> Parameter:
-    return Parameter(name, str | None, description, None, ("2026-05-01", "2026-05-01T09:30:00Z"))
+    return text(name, description, "2026-05-01", "2026-05-01T09:30:00Z")
 
 
 def _named(name: str, description: str, example: str) -> Parameter:
-    return Parameter(name, str | None, description, None, (example,), bounds={"max_length": 400})
+    return text(name, description, example, bounds={"max_length": 400})
 
 
 SPANS = (
     _time("since", "Happened at this instant or later; a day begins by the owner's clocks, of a partition in UTC."),
     _time("until", "Happened at this instant or before; a day ends likewise."),
-    _time(
-        "recorded_since",
-        "Taken in by the log at this instant or later.",
-    ),
+    _time("recorded_since", "Taken in by the log at this instant or later."),
     _time("recorded_until", "Taken in by the log at this instant or before."),
 )
 """From when to when, on both lines."""
@@ -42,14 +39,8 @@ FILTERS = (
     *SPANS,
     _named("session", "Only events of this session.", "s1"),
     _named("principal", "Only what this principal brought, whole as an event tells it.", "job:extract"),
-    Parameter(
-        "actor",
-        str | None,
-        "Only what was done as user, assistant, judge, system or operator.",
-        None,
-        ("judge",),
-    ),
-    Parameter("late", bool, "Only what was recorded more than five minutes after it happened.", False, (True,)),
+    text("actor", "Only what was done as user, assistant, judge, system or operator.", "judge"),
+    flag("late", "Only what was recorded more than five minutes after it happened."),
     _named("turn", "Only events that are about this turn, or name it.", "D4:7"),
     _named("memory", "Only events that are about this memory, or name it.", "coffee"),
     _named("correlation", "Only events with this correlation id.", "extract:rules"),
@@ -122,13 +113,7 @@ TIMES_OF_OWNER = Operation(
             (120,),
             option=Option(help="Into how many equal parts each line is cut."),
         ),
-        Parameter(
-            "groups",
-            bool,
-            "Count each part by what its events do, too: `made`, `changed`, `ended`, `seen`, `talk`.",
-            False,
-            (True,),
-        ),
+        flag("groups", "Count each part by what its events do, too: `made`, `changed`, `ended`, `seen`, `talk`."),
         SPANS[0].but(description="Happened at this instant or later; a day begins by the owner's clocks."),
         *SPANS[1:],
         *PLACE,
@@ -136,7 +121,6 @@ TIMES_OF_OWNER = Operation(
     answer="OwnerTimes",
     more="The ends and figures are of all events that count; `buckets` are of those that lie in every span that is told. An end"
     " of a line that is not told is the first, or the last, of these. A purge changes none of it: what happened when stays.",
-    shown="generic:answer",
     example="Example: `engramlog events alice --times --since 2026-05-01 --until 2026-05-31 --groups`",
     folds=True,
     task="reading when it happened",

@@ -40,8 +40,5 @@ MADE_WHOLE: tuple[Operation, ...] = tuple(one for one in ALL if not one.apart)
 """Those that one call of a service answers."""
 OF_FILES: tuple[Operation, ...] = tuple(one for one in _ROUTED if one not in ALL)
 """Those that stream lines, or answer pictures; the client has its own verbs of them."""
-NEEDS: Mapping[str, Need] = {
-    **{one.call: one.needs for one in _ROUTED if one.needs is not None},
-    **BESIDES,
-}
+NEEDS: Mapping[str, Need] = {**{one.call: one.needs for one in _ROUTED if one.needs is not None}, **BESIDES}
 """What a caller with a key needs for each call of a service; nobody with a key makes any other call."""

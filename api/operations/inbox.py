@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from engramlog_server.api.operations import needs
 from engramlog_server.api.operations.common import OFFSET, PLACE, REASONED, limit
-from engramlog_server.api.operations.definition import OF_MEMORY, OWNER, Body, Operation, Option, Parameter
+from engramlog_server.api.operations.definition import OF_MEMORY, OWNER, Body, Operation, Option, needed
 
-_ITEM = Parameter(
+_ITEM = needed(
     "item",
-    str,
     "What is answered: `item` of the inbox.",
-    examples=("018f3c1e-7b2a-7000-8000-000000000003",),
+    "018f3c1e-7b2a-7000-8000-000000000003",
     option=Option(argument=True, metavar="ITEM"),
 )
 _NAMED = {"it": {"summary": "By its name in the inbox", "value": {"item": "018f3c1e-7b2a-7000-8000-000000000003"}}}
@@ -29,7 +28,6 @@ INBOX = Operation(
     more="With an item `--accept` has it be so, your own words say it better, `--reject` leaves all as it is: each is an event"
     " of a person."
     " What waits has no effect meanwhile.",
-    shown="generic:answer",
     example="Example: `engramlog inbox alice`, then `engramlog inbox alice ITEM --accept` or `engramlog inbox alice ITEM --reject`",
     folds=True,
 )
@@ -44,7 +42,6 @@ ACCEPT = Operation(
     body=Body("Accepting", "What waits is so: a person says it himself.", _NAMED),
     answer="Answered",
     statuses=OF_MEMORY,
-    shown="generic:answer",
     example="Example: `engramlog inbox alice 018f3c1e-7b2a-7000-8000-000000000003 --accept`",
 )
 AMEND = Operation(
@@ -56,11 +53,10 @@ AMEND = Operation(
     path=f"{OWNER}/inbox/edit",
     question=(
         _ITEM,
-        Parameter(
+        needed(
             "content",
-            str,
             "What the memory says from here on.",
-            examples=("The kiln fires at 1220 degrees",),
+            "The kiln fires at 1220 degrees",
             option=Option(argument=True, metavar="TEXT"),
         ),
         *REASONED,
@@ -70,16 +66,12 @@ AMEND = Operation(
         "A person says it in his own words.",
         {
             "words": {
-                "value": {
-                    "item": "018f3c1e-7b2a-7000-8000-000000000003",
-                    "content": "The kiln fires at 1220 degrees",
-                }
+                "value": {"item": "018f3c1e-7b2a-7000-8000-000000000003", "content": "The kiln fires at 1220 degrees"}
             }
         },
     ),
     answer="Answered",
     statuses=OF_MEMORY,
-    shown="generic:answer",
     example='Example: `engramlog inbox alice 018f3c1e-7b2a-7000-8000-000000000003 "The kiln fires at 1220 degrees"`',
 )
 REJECT = Operation(
@@ -93,6 +85,5 @@ REJECT = Operation(
     body=Body("Rejecting", "What waits is not so.", _NAMED),
     answer="Answered",
     statuses=OF_MEMORY,
-    shown="generic:answer",
     example="Example: `engramlog inbox alice m-018f3c1e-7b2a-7000-8000-000000000002 --reject --reason 'never said so'`",
 )

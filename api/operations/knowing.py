@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from engramlog_server.api.operations import needs
 from engramlog_server.api.operations.common import AT, LINES, MODE, OFFSET, PLACE, SAID, limit
-from engramlog_server.api.operations.definition import MEMORY, OF_MEMORY, OWNER, Body, Operation, Option, Parameter
+from engramlog_server.api.operations.definition import (
+    MEMORY,
+    OF_MEMORY,
+    OWNER,
+    Body,
+    Operation,
+    Option,
+    Parameter,
+    needed,
+    text,
+)
 from engramlog_server.api.work.patience import Work
 from engramlog_server.projections.choices import LEAST_WEIGHT, MOST_NODES
 
 _INSTANT = (*LINES, AT)
-TOPIC = Parameter(
-    "topic",
-    str,
-    "What it is about, in any language.",
-    examples=("咖啡", "the deployment"),
-    option=Option(argument=True),
-)
+TOPIC = needed("topic", "What it is about, in any language.", "咖啡", "the deployment", option=Option(argument=True))
 ASSESS = Operation(
     name="assess",
     help="How sure are we about a topic? A score, advice, the best evidence, and the numbers behind it.",
@@ -26,7 +30,6 @@ ASSESS = Operation(
     question=(TOPIC, *_INSTANT),
     answer="Assessment",
     statuses=OF_MEMORY,
-    shown="generic:answer",
     example='Example: `engramlog assess alice "the deployment"`',
 )
 MAP = Operation(
@@ -38,12 +41,11 @@ MAP = Operation(
     verb="map",
     path=f"{OWNER}/map",
     question=(
-        Parameter(
+        text(
             "topic",
-            str | None,
             "What it is about, in any language; without, the strongest of all that is known.",
-            None,
-            ("咖啡", "the deployment"),
+            "咖啡",
+            "the deployment",
             option=Option(argument=True, metavar="[TOPIC]"),
         ),
         Parameter("depth", int, "Steps from what matches the topic, 1 to 4.", 2, (2,)),
@@ -77,14 +79,13 @@ FACTS = Operation(
     verb="facts",
     path=f"{OWNER}/facts",
     question=(
-        Parameter("about", str | None, "Only triples of which this is subject or object.", None, ("coffee", "拉面")),
+        text("about", "Only triples of which this is subject or object.", "coffee", "拉面"),
         limit(50),
         OFFSET,
         *PLACE,
     ),
     answer="FactsKnown",
     more="A triple holds while any memory that is neither deleted nor purged backs it; a secret memory backs nothing that is told.",
-    shown="generic:answer",
     example="Example: `engramlog facts alice` or `engramlog facts alice --about 拉面`",
     folds=True,
 )
@@ -96,12 +97,8 @@ SYNONYMS = Operation(
     needs=needs.OF_THE_LOG,
     verb="synonyms",
     path=f"{OWNER}/synonyms",
-    question=(
-        Parameter("of", str | None, "A word: what it is looked for by, known synonyms too.", None, ("coffee", "咖啡")),
-        *PLACE,
-    ),
+    question=(text("of", "A word: what it is looked for by, known synonyms too.", "coffee", "咖啡"), *PLACE),
     answer="SynonymsKnown",
-    shown="generic:answer",
     example="Example: `engramlog synonyms alice` or `engramlog synonyms alice --of coffee`",
     folds=True,
 )
@@ -115,16 +112,8 @@ SYNONYM = Operation(
     path=f"{OWNER}/synonyms",
     title="Define a synonym",
     question=(
-        Parameter(
-            "word",
-            str,
-            "A word or phrase of at most 100 characters.",
-            examples=("coffee",),
-            option=Option(argument=True),
-        ),
-        Parameter(
-            "synonym", str, "What it also means.", examples=("咖啡",), option=Option(argument=True, metavar="SYNONYM")
-        ),
+        needed("word", "A word or phrase of at most 100 characters.", "coffee", option=Option(argument=True)),
+        needed("synonym", "What it also means.", "咖啡", option=Option(argument=True, metavar="SYNONYM")),
         Parameter("similarity", float, "How alike, 0 to 1; 0 says that they are no synonyms.", 0.8, (0.9,)),
         *SAID,
     ),
@@ -134,6 +123,5 @@ SYNONYM = Operation(
         {"pair": {"summary": "In two languages", "value": {"word": "coffee", "synonym": "咖啡", "similarity": 0.9}}},
     ),
     answer="SynonymSaid",
-    shown="generic:answer",
     example="Example: `engramlog synonyms alice coffee 咖啡 --similarity 0.9`",
 )

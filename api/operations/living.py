@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engramlog_server.api.operations import needs
 from engramlog_server.api.operations.common import OFFSET, PLACE, SAID, TIMES, limit
-from engramlog_server.api.operations.definition import MEMORY, OWNER, Body, Operation, Option, Parameter
+from engramlog_server.api.operations.definition import MEMORY, OWNER, Body, Operation, Option, Parameter, text
 
 _PAGE = (*TIMES, limit(50), OFFSET)
 HEALTH = Operation(
@@ -54,7 +54,7 @@ REVIEW = Operation(
             (0.3,),
         ),
         limit(10, "How many that are due, 1 to 100."),
-        Parameter("kind", str | None, "Only memories of this kind.", None, ("lesson",)),
+        text("kind", "Only memories of this kind.", "lesson"),
     ),
     answer="ReviewsDue",
     route_help="What is due for review, most pressing first, and how much the least importance left out. Leaves no trace.",
@@ -79,19 +79,11 @@ REINFORCE = Operation(
             "manual_review",
             ("used",),
         ),
-        Parameter(
-            "from_memory",
-            str | None,
-            "The memory that led there: with used and manual_review their association grows.",
-            None,
-            ("tea",),
-        ),
-        Parameter(
+        text("from_memory", "The memory that led there: with used and manual_review their association grows.", "tea"),
+        text(
             "turn_id",
-            str | None,
             "The turn in whose answer it was put to use, or that of the reply: `answers` tells the outcome beside it.",
-            None,
-            ("D4:7",),
+            "D4:7",
             option=Option(("--turn",)),
         ),
         *SAID,
@@ -102,7 +94,6 @@ REINFORCE = Operation(
         {"used": {"summary": "A memory led to it", "value": {"outcome": "used", "from_memory": "tea"}}},
     ),
     answer="Reinforced",
-    shown="generic:answer",
     example="Example: `engramlog reinforce alice coffee` or `engramlog reinforce alice coffee --outcome used --from-memory tea`",
 )
 GRADE = Operation(
@@ -148,12 +139,10 @@ CHOOSE = Operation(
     path=f"{OWNER}/profile",
     title="Choose a profile",
     question=(
-        Parameter(
+        text(
             "profile",
-            str | None,
             "A law to live by; `engramlog parameters --laws` lists them.",
-            None,
-            ("ebbinghaus",),
+            "ebbinghaus",
             option=Option(names=("name",), argument=True, metavar="[NAME]", completes="laws"),
         ),
         Parameter(
@@ -202,6 +191,5 @@ PARAMETERS = Operation(
     more="`engramlog profile OWNER --set NAME=VALUE` sets one for an owner; `replay --set` shows what it would have made of the"
     " past.",
     route_help="Every parameter that POST `.../profile` and `.../replay` take: its kind, default, bounds and what it is.",
-    shown="generic:answer",
     example="Example: `engramlog parameters` or `engramlog parameters --all --json | jq '.parameters[].name'`",
 )

@@ -31,6 +31,7 @@ from engramlog_server.api.operations.definition import (
     Operation,
     Option,
     Parameter,
+    text,
 )
 from engramlog_server.api.operations.searching import OF_ROWS, SORTED
 from engramlog_server.api.work.patience import Work
@@ -66,7 +67,6 @@ COUNTS = Operation(
     answer="Counts",
     more="Each is counted as if its own filter were not told, so that another value of it can be chosen. By law: how many of what"
     " the filters match each law shows in normal mode.",
-    shown="generic:answer",
     example="Examples: `engramlog list alice --counts`, `engramlog list alice --counts --mode debug --status deleted`",
     folds=True,
 )
@@ -86,7 +86,6 @@ GET = Operation(
     ),
     answer="Detail",
     route_help="Everything about one memory; of a secret no text, which POST `.../reveal` alone shows.",
-    shown="generic:answer",
     example="Example: `engramlog get conv-26 D1:3`",
     folds=True,
     traces=TRACED,
@@ -116,18 +115,16 @@ REVEAL = Operation(
     answer="Detail",
     help="Everything about one memory with its text, also of a secret. That it was shown is recorded first (`MemoriesRevealed`).",
 )
-LAW = Parameter(
+LAW = text(
     "law",
-    str | None,
     "Show weights and factors under this law, computed from the owner's events. [default: as stored, the weighted law]",
-    None,
-    ("ebbinghaus",),
+    "ebbinghaus",
     option=Option(completes="laws"),
 )
 
 
 def _time(name: str, description: str) -> Parameter:
-    return Parameter(name, str | None, description, None, ("2026-05-01", "2026-05-01T09:30:00Z"))
+    return text(name, description, "2026-05-01", "2026-05-01T09:30:00Z")
 
 
 WHY = Operation(
@@ -157,10 +154,7 @@ _CHANGES = (
     ORDER,
     _time("since", "Happened at this instant or later; a day begins by the owner's clocks."),
     _time("until", "Happened at this instant or before; a day ends by the owner's clocks."),
-    _time(
-        "recorded_since",
-        "Taken in by the log at this instant or later.",
-    ),
+    _time("recorded_since", "Taken in by the log at this instant or later."),
     _time("recorded_until", "Taken in by the log at this instant or before."),
     Parameter(
         "kinds",
@@ -221,7 +215,6 @@ USES = Operation(
     path=f"{MEMORY}/uses",
     question=(*PLACE, limit(20), OFFSET),
     answer="MemoryUses",
-    shown="generic:answer",
     example="Example: `engramlog why alice coffee --uses`",
     folds=True,
 )
@@ -237,7 +230,6 @@ OWNER_STATS = Operation(
     answer="OwnerStats",
     route_help="Counts of the owner's memories by category, level and state, how their weights are spread, what happened to them"
     " and what was shown of them.",
-    shown="generic:answer",
     example="Example: `engramlog stats` or `engramlog stats conv-26`",
     folds=True,
 )

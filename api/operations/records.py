@@ -14,7 +14,7 @@ from engramlog_server.api.choices import (
 )
 from engramlog_server.api.operations import needs
 from engramlog_server.api.operations.common import ACTOR, AFTER, LINES, PLACE, REASON
-from engramlog_server.api.operations.definition import NEVER, OWNER, Body, Operation, Option, Parameter
+from engramlog_server.api.operations.definition import NEVER, OWNER, Body, Operation, Option, Parameter, flag, text
 from engramlog_server.api.work.patience import Work
 
 _FORM = Parameter(
@@ -25,12 +25,9 @@ _FORM = Parameter(
     FORMATS,
     option=Option(help="jsonl, which `import records` reads again, or text, for people."),
 )
-_EVERYTHING = Parameter(
+_EVERYTHING = flag(
     "everything",
-    bool,
     "All that is held of the owner: memories in any state, turns, tool results, contexts, questions asked, the change log, chains.",
-    False,
-    (True,),
 )
 _INCLUDE = Parameter(
     "include",
@@ -82,7 +79,7 @@ EXPORT_REVEALED = Operation(
         _INCLUDE,
         _EVERYTHING,
         _IDS,
-        Parameter("reveal", bool, "Also secret memories (sensitivity 3).", False, (True,)),
+        flag("reveal", "Also secret memories (sensitivity 3)."),
         *LINES,
         AFTER,
         ACTOR.but(description="Who asks: user, assistant or judge."),
@@ -170,14 +167,12 @@ IMPORT_CHATS = Operation(
     path=f"{OWNER}/chats",
     question=(
         Parameter("shape", str, f"{', '.join(SHAPE_NAMES)}; auto: as the beginning shows.", "auto", SHAPE_NAMES),
-        Parameter(
+        text(
             "since",
-            str | None,
             "When conversations without times began; each message is a minute after the last.",
-            None,
-            ("2026-01-01T00:00:00Z",),
+            "2026-01-01T00:00:00Z",
             option=Option(
-                help="When conversations without times began, RFC 3339 with a zone; each message is a minute after the last.",
+                help="When conversations without times began, RFC 3339 with a zone; each message is a minute after the last."
             ),
         ),
         TURNS_ONLY,

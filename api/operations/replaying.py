@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engramlog_server.api.operations import needs
 from engramlog_server.api.operations.common import ACTOR, MODE, OFFSET, REASON, TIMES, limit
-from engramlog_server.api.operations.definition import OWNER, Body, Operation, Option, Parameter
+from engramlog_server.api.operations.definition import OWNER, Body, Operation, Option, Parameter, flag, text
 from engramlog_server.api.work.patience import Work
 
 
@@ -43,14 +43,8 @@ STRIKES = (
     _struck("without_models", "Leave out all that these language models decided.", "without-model", "qwen3:8b"),
 )
 """What is struck; the union of all that is named."""
-ALONE = Parameter(
-    "alone",
-    bool,
-    "Leave out what is named alone, and not what was decided from it.",
-    False,
-    (False,),
-)
-QUERY = Parameter("query", str | None, "Compare the order of this query's results too.", None, ("coffee",), option=None)
+ALONE = Parameter("alone", bool, "Leave out what is named alone, and not what was decided from it.", False, (False,))
+QUERY = text("query", "Compare the order of this query's results too.", "coffee", option=None)
 QUERIES = Parameter(
     "queries",
     list[str],
@@ -88,7 +82,7 @@ REPLAY = Operation(
                 reads="engramlog_server.api.services.auditing.parameters:parse_settings",
             ),
         ),
-        Parameter("profile", str | None, "Fold and read under this law, whatever the owner chose.", None, ("tiered",)),
+        text("profile", "Fold and read under this law, whatever the owner chose.", "tiered"),
         *STRIKES,
         ALONE,
         QUERY,
@@ -132,13 +126,11 @@ RETRACT = Operation(
     question=(
         *STRIKES,
         ALONE,
-        Parameter("dry_run", bool, "Tell what it reaches, and write nothing.", False, (True,)),
-        Parameter(
+        flag("dry_run", "Tell what it reaches, and write nothing."),
+        text(
             "reach",
-            str | None,
             "What a dry run told it to reach, as a digest; where it is another by now, nothing is written (409).",
-            None,
-            ("5d41402abc4b2a76b9719d911017c592",),
+            "5d41402abc4b2a76b9719d911017c592",
         ),
         QUERY,
         QUERIES,

@@ -18,7 +18,17 @@ from engramlog_server.api.choices import (
 )
 from engramlog_server.api.operations import needs
 from engramlog_server.api.operations.common import OFFSET, PLACE, TIMES, TRACE, TRUST, limit
-from engramlog_server.api.operations.definition import MEMORY, OWNER, Body, Operation, Option, Parameter
+from engramlog_server.api.operations.definition import (
+    MEMORY,
+    OWNER,
+    Body,
+    Operation,
+    Option,
+    Parameter,
+    flag,
+    needed,
+    text,
+)
 from engramlog_server.api.operations.knowing import MAP
 from engramlog_server.api.work.patience import Work
 from engramlog_server.projections.choices import WORKING_MESSAGES
@@ -55,20 +65,16 @@ CURVES = Operation(
     title="Compare laws over time",
     question=(
         *PLACE,
-        Parameter(
+        text(
             "since",
-            str | None,
             "Begin at this instant; at its creation if not given.",
-            None,
-            ("2026-01-01T00:00:00Z",),
+            "2026-01-01T00:00:00Z",
             option=Option(help="With an ID: begin at this instant, not at its creation."),
         ),
-        Parameter(
+        text(
             "until",
-            str | None,
             "End at this instant, past or future; now if not given.",
-            None,
-            ("2026-11-22T09:30:00Z",),
+            "2026-11-22T09:30:00Z",
             option=Option(help="With an ID: end at this instant, past or future, not now."),
         ),
         Parameter(
@@ -95,23 +101,16 @@ CONTEXT = Operation(
     needs=needs.READ_CONTEXT,
     path=f"{OWNER}/context",
     question=(
-        Parameter(
+        needed(
             "text",
-            str,
             "The text of the turn that is to be answered.",
-            examples=("What should I drink tonight?", "今晚喝什么好？"),
+            "What should I drink tonight?",
+            "今晚喝什么好？",
             option=Option(argument=True),
         ),
-        Parameter(
-            "session", str | None, "The session it stands in; that of the newest turn if not given.", None, ("s1",)
-        ),
-        Parameter(
-            "turn_id",
-            str | None,
-            "The turn's id: what is injected is recorded for it, once.",
-            None,
-            ("D4:7",),
-            option=Option(("--turn",)),
+        text("session", "The session it stands in; that of the newest turn if not given.", "s1"),
+        text(
+            "turn_id", "The turn's id: what is injected is recorded for it, once.", "D4:7", option=Option(("--turn",))
         ),
         Parameter("budget", int, "Tokens the block may take, as estimated.", BUDGET, (800,)),
         Parameter(
@@ -137,7 +136,7 @@ CONTEXT = Operation(
             (True,),
         ),
         TRUST,
-        Parameter("language", str | None, "Of titles: `en` or `zh`; the turn's if not given.", None, ("zh",)),
+        text("language", "Of titles: `en` or `zh`; the turn's if not given.", "zh"),
         Parameter(
             "stable_budget",
             int | None,
@@ -178,7 +177,7 @@ CLEANUP = Operation(
     path=f"{OWNER}/cleanup",
     title="Clean up",
     question=(
-        Parameter("dry_run", bool, "Tell what a run would do right now, and change nothing.", False, (True,)),
+        flag("dry_run", "Tell what a run would do right now, and change nothing."),
         Parameter(
             "jobs",
             list[str],
@@ -209,11 +208,7 @@ EPISODES = Operation(
     verb="episodes",
     path=f"{OWNER}/episodes",
     title="Make episodes",
-    question=(
-        Parameter(
-            "dry_run", bool, "Tell what would be made and noted, and change nothing; asks no model.", False, (True,)
-        ),
-    ),
+    question=(flag("dry_run", "Tell what would be made and noted, and change nothing; asks no model."),),
     body=Body(
         "Making", "Whether only to tell.", {"preview": {"summary": "What would be made?", "value": {"dry_run": True}}}
     ),
@@ -231,7 +226,7 @@ EXTRACT = Operation(
     work=Work.HEAVY,
     path=f"{OWNER}/extract",
     question=(
-        Parameter("dry_run", bool, "Tell what every statement would become, and change nothing.", False, (True,)),
+        flag("dry_run", "Tell what every statement would become, and change nothing."),
         Parameter(
             "by", str, "`rules`, or `model`: the language model of `ENGRAMLOG_MODEL` is asked.", RULES, (RULES, MODEL)
         ),

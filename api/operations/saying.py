@@ -13,6 +13,9 @@ from engramlog_server.api.operations.definition import (
     Option,
     Parameter,
     Record,
+    flag,
+    needed,
+    text,
 )
 from engramlog_server.api.operations.writing import NOW, TURN_ID
 from engramlog_server.projections.memory.defaults import CATEGORY, KIND
@@ -22,8 +25,8 @@ GROUND = Record(
     "GroundTold",
     "Something outside that a memory rests on.",
     (
-        Parameter("uri", str, "What it is.", examples=("https://wiki.example.org/flats",)),
-        Parameter("digest", str, "Its digest then.", examples=("sha256:9f86d081884c7d65",)),
+        needed("uri", "What it is.", "https://wiki.example.org/flats"),
+        needed("digest", "Its digest then.", "sha256:9f86d081884c7d65"),
     ),
 )
 _GROUNDS = ([{"uri": "https://wiki.example.org/flats", "digest": "sha256:9f86d081884c7d65"}],)
@@ -35,8 +38,8 @@ TEXT = Option(
     reads="engramlog_server.api.cli.standard_input:text_of",
     help="The text, or - to read it from standard input.",
 )
-SUMMARY = Parameter("summary", str | None, "What it says, shorter.", None, ("tea",))
-SESSION = Parameter("session", str | None, "Id of the conversation.", None, ("s1",))
+SUMMARY = text("summary", "What it says, shorter.", "tea")
+SESSION = text("session", "Id of the conversation.", "s1")
 KEYWORD = Option(names=("--keyword",), help="A word to find it by; as often as needed.")
 TAG = Option(names=("--tag",), help="A tag of your own; as often as needed.")
 BECAUSE = Parameter("because", str, "Why it is kept, in words.", "", ("asked for at breakfast",))
@@ -50,16 +53,8 @@ ADD = Operation(
     path=MEMORIES,
     title="Remember",
     question=(
-        Parameter(
-            "content",
-            str,
-            "What to remember: one statement that stands by itself.",
-            examples=("I drink tea",),
-            option=TEXT,
-        ),
-        Parameter(
-            "memory_id", str | None, "Its id; made up if not given.", None, ("tea",), option=Option(names=("--id",))
-        ),
+        needed("content", "What to remember: one statement that stands by itself.", "I drink tea", option=TEXT),
+        text("memory_id", "Its id; made up if not given.", "tea", option=Option(names=("--id",))),
         Parameter(
             "category",
             str,
@@ -68,18 +63,16 @@ ADD = Operation(
             ("stable_preference",),
         ),
         Parameter("kind", str, "A word for what it is: preference, lesson, note ...", KIND, ("preference",)),
-        Parameter(
-            "source", str | None, "user, assistant, judge, system or import; who says so if not given.", None, ("user",)
-        ),
+        text("source", "user, assistant, judge, system or import; who says so if not given.", "user"),
         Parameter("importance", float | None, "0 to 10; by its category if not given.", None, (5,)),
         Parameter("confidence", float | None, "0 to 1; 0.6 if not given.", None, (0.9,)),
         SUMMARY,
-        Parameter("speaker", str | None, "Who said it, by name.", None, ("Lin",)),
+        text("speaker", "Who said it, by name.", "Lin"),
         Parameter("keywords", list[str], "Words to find it by, at most 50.", [], (["tea"],), option=KEYWORD),
         Parameter("tags", list[str], "Tags of your own, at most 50.", [], (["morning"],), option=TAG),
         Parameter("emotion", float | None, "-1 to 1.", None, (0.5,), option=None),
-        Parameter("project", str | None, "The project that it belongs to.", None, ("engram",)),
-        Parameter("task", str | None, "The task that it belongs to.", None, ("release",)),
+        text("project", "The project that it belongs to.", "engram"),
+        text("task", "The task that it belongs to.", "release"),
         Parameter(
             "sensitivity",
             int | None,
@@ -97,21 +90,8 @@ ADD = Operation(
             (["D4:7"],),
             option=Option(names=("--source-turn",), help="A turn that says it; as often as needed."),
         ),
-        Parameter(
-            "corrects",
-            str | None,
-            "The memory that it corrects: a link, which changes nothing on that.",
-            None,
-            ("m1",),
-            option=None,
-        ),
-        Parameter(
-            "confirm",
-            bool,
-            "It holds, although a person rejected it: from now on it does again. A person says so.",
-            False,
-            (True,),
-        ),
+        text("corrects", "The memory that it corrects: a link, which changes nothing on that.", "m1", option=None),
+        flag("confirm", "It holds, although a person rejected it: from now on it does again. A person says so."),
         BECAUSE,
         Parameter("grounds", [GROUND], "What it rests on, at most 16.", [], _GROUNDS, option=None),
         Parameter(
@@ -137,7 +117,6 @@ ADD = Operation(
     route_help="Remember one thing, as it is told: a memory of kind and category `fact` unless you say otherwise.\n\n"
     "It can be found once this answers. Its words are looked at: a password or a number of papers makes it a secret, whose text"
     " POST `.../reveal` alone shows. Where it is no longer so, negate it; to say it better, edit it.",
-    shown="generic:answer",
     example='Example: `engramlog add alice "I drink tea every morning" --kind preference` or'
     " `fortune | engramlog add alice - --json`",
 )
@@ -149,7 +128,7 @@ EDIT = Operation(
     needs=needs.CORRECTS,
     path=f"{MEMORY}/edit",
     question=(
-        Parameter("content", str, "The whole new text.", examples=("I drink green tea",), option=TEXT),
+        needed("content", "The whole new text.", "I drink green tea", option=TEXT),
         SUMMARY.but(examples=("green tea",)),
         Parameter("keywords", list[str] | None, "In place of those before.", None, (["tea"],), option=KEYWORD),
         Parameter("tags", list[str] | None, "In place of those before.", None, (["morning"],), option=TAG),
@@ -167,7 +146,6 @@ EDIT = Operation(
     answer="Edited",
     more="Keywords, tags and the reason replace those before where they are given, and stay where not. Where it became untrue,"
     " `negate` it.",
-    shown="generic:answer",
     example='Example: `engramlog edit alice coffee "I drink coffee at eight every morning"`',
 )
 MENTION = Operation(
@@ -187,7 +165,6 @@ MENTION = Operation(
     ),
     body=Body("Mentioning", "Somebody came back to it.", NOW),
     answer="Effects",
-    shown="generic:answer",
     example="Example: `engramlog mention alice coffee --turn-id D4:7`",
 )
 GROUND_REPORT = Operation(
@@ -200,17 +177,13 @@ GROUND_REPORT = Operation(
     path=f"{OWNER}/grounds",
     title="Report a digest",
     question=(
-        Parameter(
-            "uri",
-            str,
-            "What memories rest on: 1 to 2,000 characters that can be seen.",
-            examples=("https://wiki.example.org/flats",),
+        needed(
+            "uri", "What memories rest on: 1 to 2,000 characters that can be seen.", "https://wiki.example.org/flats"
         ),
-        Parameter(
+        needed(
             "digest",
-            str,
             "The digest it has now: 8 to 128 letters, digits, _ or -, perhaps after a name and a colon.",
-            examples=("sha256:9f86d081884c7d65",),
+            "sha256:9f86d081884c7d65",
         ),
         limit(1_000, "Memories at the most, 1 to 1000; `left` tells of more."),
         *SAID,
@@ -227,5 +200,4 @@ GROUND_REPORT = Operation(
     ),
     answer="Reported",
     more="Reported again it changes nothing. Where more memories rest on it than the limit, the answer says how many are left.",
-    shown="generic:answer",
 )

@@ -16,7 +16,7 @@ from engramlog_server.api.operations.common import (
     TRUST,
     limit,
 )
-from engramlog_server.api.operations.definition import OWNER, Operation, Option, Parameter
+from engramlog_server.api.operations.definition import OWNER, Operation, Option, Parameter, flag, needed, text
 from engramlog_server.projections.choices import RANKINGS, SEARCH_MODES
 
 FILTERS = "Filters"
@@ -32,12 +32,8 @@ def _any(name: str, description: str, example: list[Any], option: str, kind: Any
     return _filter(name, kind, f"{description}; repeatable.", [], example, option)
 
 
-QUERY = Parameter(
-    "query",
-    str,
-    "What to look for, in any language.",
-    examples=("咖啡", "When did she go to Paris?"),
-    option=Option(argument=True),
+QUERY = needed(
+    "query", "What to look for, in any language.", "咖啡", "When did she go to Paris?", option=Option(argument=True)
 )
 TERMS = (
     Parameter(
@@ -67,7 +63,7 @@ TERMS = (
     _filter("feeling", str | None, "Only what is positive, negative or urgent.", None, "positive"),
     _filter("session", str | None, "Only from this session.", None, "s1"),
     _filter("project", str | None, "Only of this project.", None, "engram"),
-    Parameter("near_project", str | None, "Memories of this project stand higher under `overlap`.", None, ("engram",)),
+    text("near_project", "Memories of this project stand higher under `overlap`.", "engram"),
     _filter("speaker", str | None, "Only what this speaker said.", None, "Alice"),
     _filter(
         "since",
@@ -83,7 +79,7 @@ TERMS = (
     _filter("min_weight", float | None, "Only of at least this weight.", None, 0.3),
     TRUST.but(option=Option(panel=FILTERS)),
     _any("metadata", "Only what was told with it: name=value, all of them", ["page=4"], "--metadata"),
-    Parameter("associations", bool, "Also what the hits bring to mind, and how.", False, (True,)),
+    flag("associations", "Also what the hits bring to mind, and how."),
     INCLUDE_FADED,
 )
 """What a search may ask beside its words."""
@@ -172,11 +168,10 @@ SORTED = (
         "activated",
         ("activated", "weight"),
     ),
-    Parameter(
+    text(
         "order",
-        str | None,
         "`descending` (newest, heaviest first) or `ascending`. [default: ascending for ids, else descending]",
-        None,
-        ("descending", "ascending"),
+        "descending",
+        "ascending",
     ),
 )

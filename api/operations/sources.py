@@ -4,28 +4,20 @@ from __future__ import annotations
 
 from engramlog_server.api.operations import needs
 from engramlog_server.api.operations.common import OFFSET, PLACE, REASONED, limit
-from engramlog_server.api.operations.definition import OWNER, Body, Operation, Option, Parameter
+from engramlog_server.api.operations.definition import OWNER, Body, Operation, Option, Parameter, flag, text
 from engramlog_server.api.operations.events import SPANS
 from engramlog_server.api.work.patience import Work
 
 _SOURCE = (
-    Parameter("session", str | None, "A conversation, by its id.", None, ("s1",)),
-    Parameter(
+    text("session", "A conversation, by its id.", "s1"),
+    text(
         "principal",
-        str | None,
         "Who brought it: `local`, a name in the settings of a side, a job (`job:extract`), a job with its model.",
-        None,
-        ("agent-7",),
+        "agent-7",
     ),
-    Parameter(
-        "of_actor",
-        str | None,
-        "In whose name it was said: user, assistant, judge, system or operator.",
-        None,
-        ("assistant",),
-    ),
+    text("of_actor", "In whose name it was said: user, assistant, judge, system or operator.", "assistant"),
 )
-DRY_RUN = Parameter("dry_run", bool, "Tell what it withholds and what it did to others; write nothing.", False, (True,))
+DRY_RUN = flag("dry_run", "Tell what it withholds and what it did to others; write nothing.")
 SET_ASIDE = Operation(
     name="set-aside",
     command="Withhold everything a session, principal or actor said, or what rests on an older page; --undo takes it back.",
@@ -48,7 +40,6 @@ SET_ASIDE = Operation(
     answer="SourceSaid",
     more="What it says later is withheld too. Its negations, revisions and merges count for nothing meanwhile; what it deleted"
     " stays deleted. Review and debug mode show all of it.",
-    shown="generic:answer",
     example="Example: `engramlog set-aside alice --session s1 --dry-run`, then with `--reason` in place of it",
 )
 BRING_BACK = Operation(
@@ -67,7 +58,6 @@ BRING_BACK = Operation(
         {"session": {"summary": "A session", "value": {"session": "s1", "reason": "it was Ann after all"}}},
     ),
     answer="SourceSaid",
-    shown="generic:answer",
     example="Example: `engramlog set-aside alice --undo --session s1`",
 )
 ASIDES = Operation(
@@ -80,7 +70,6 @@ ASIDES = Operation(
     title="What is set aside",
     question=PLACE,
     answer="SourcesAside",
-    shown="generic:answer",
     example="Example: `engramlog set-aside alice`",
     folds=True,
 )
@@ -104,12 +93,10 @@ SOURCES = Operation(
                 ("--by",), "Only names of this: session, principal, actor, model or source; as often as needed."
             ),
         ),
-        Parameter(
+        text(
             "search",
-            str | None,
             "Only names that hold this, in any case, width, and traditional or simplified.",
-            None,
-            ("supplier",),
+            "supplier",
             bounds={"max_length": 400},
         ),
         SPANS[0].but(description="Happened at this instant or later; a day begins by the owner's clocks."),
@@ -121,7 +108,6 @@ SOURCES = Operation(
     answer="SourcesNamed",
     more="Each name is one that `replay` strikes: --without-session, --without-principal, --without-actor, --without-model,"
     " --without-source.",
-    shown="generic:answer",
     example="Example: `engramlog events alice --sources --by session --search supplier`",
     folds=True,
 )

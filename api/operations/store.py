@@ -5,7 +5,7 @@ from __future__ import annotations
 from engramlog_server.api.choices import MOST_NAME, MOST_OWNERS, OWNERS_PAGE
 from engramlog_server.api.operations import needs
 from engramlog_server.api.operations.common import ACTOR, PLACE
-from engramlog_server.api.operations.definition import OWNER, Body, Operation, Option, Parameter
+from engramlog_server.api.operations.definition import OWNER, Body, Operation, Option, Parameter, needed, text
 from engramlog_server.api.work.patience import Work
 
 STATUS = Operation(
@@ -40,30 +40,15 @@ OWNERS = Operation(
     verb="owners",
     path="/v1/owners",
     question=(
-        Parameter(
-            "prefix",
-            str | None,
-            "Only owners whose names begin so.",
-            None,
-            ("conv-",),
-            bounds={"max_length": MOST_NAME},
-        ),
-        Parameter(
+        text("prefix", "Only owners whose names begin so.", "conv-", bounds={"max_length": MOST_NAME}),
+        text(
             "search",
-            str | None,
             "Only owners whose names hold this, in any case, width, and traditional or simplified.",
-            None,
-            ("团队", "team"),
+            "团队",
+            "team",
             bounds={"max_length": MOST_NAME},
         ),
-        Parameter(
-            "after",
-            str | None,
-            "Only after this name: `next` of the page before.",
-            None,
-            ("conv-26",),
-            bounds={"max_length": MOST_NAME},
-        ),
+        text("after", "Only after this name: `next` of the page before.", "conv-26", bounds={"max_length": MOST_NAME}),
         Parameter(
             "limit",
             int,
@@ -75,7 +60,6 @@ OWNERS = Operation(
         ),
     ),
     answer="OwnerPage",
-    shown="generic:answer",
     example="Example: `engramlog status --owners --prefix conv-` or `engramlog status --owners --search 团队`",
 )
 ALARMS = Operation(
@@ -99,15 +83,8 @@ CLEAR = Operation(
     path="/v1/alarms/clear",
     title="Clear an alarm",
     question=(
-        Parameter("name", str, "The alarm's name.", examples=("state_damaged",), bounds={"max_length": 60}),
-        Parameter(
-            "subject",
-            str | None,
-            "What it is about; all of that name without.",
-            None,
-            ("partition 3",),
-            bounds={"max_length": 120},
-        ),
+        needed("name", "The alarm's name.", "state_damaged", bounds={"max_length": 60}),
+        text("subject", "What it is about; all of that name without.", "partition 3", bounds={"max_length": 120}),
     ),
     body=Body(
         "ClearingAlarm",
@@ -129,7 +106,6 @@ DEAD = Operation(
     tag="dead letters",
     answer="DeadOwners",
     help="Every quarantined owner, why, and how many of its events wait.",
-    shown="generic:answer",
     example="Example: `engramlog dead`",
 )
 DEAD_SHOW = Operation(
@@ -143,7 +119,6 @@ DEAD_SHOW = Operation(
     answer="DeadOwner",
     statuses=(404,),
     help="An owner's parked events. Contents are not shown.",
-    shown="generic:answer",
     example="Example: `engramlog dead alice`",
 )
 DEAD_RETRY = Operation(
@@ -158,7 +133,6 @@ DEAD_RETRY = Operation(
     answer="Retried",
     statuses=(404,),
     help="Fold an owner's parked events again, after an upgrade say. Carried out by the worker that holds its partition.",
-    shown="generic:answer",
     example="Example: `engramlog dead alice --retry`",
 )
 DEAD_DISCARD = Operation(
@@ -170,7 +144,7 @@ DEAD_DISCARD = Operation(
     title="Discard",
     tag="dead letters",
     question=(
-        Parameter("position", str, "The parked position to drop.", examples=("3:128",), option=Option(argument=True)),
+        needed("position", "The parked position to drop.", "3:128", option=Option(argument=True)),
         Parameter("reason", str, "Why, in words; kept in the log.", "", ("written by a broken producer",)),
         ACTOR.but(option=None),
     ),
@@ -184,7 +158,6 @@ DEAD_DISCARD = Operation(
     help="Drop one parked event for good, by an event of its own; the rest of the owner's parked events fold then.",
     route_help="Drop one parked event for good, by an event of its own; the rest of the owner's parked events fold then.\n\n"
     "The event tells who said so, and that is not an operator: over HTTP nobody speaks as one.",
-    shown="generic:answer",
     example='Example: `engramlog dead alice --discard 3:128 --reason "written by a broken producer"`',
 )
 
@@ -198,7 +171,6 @@ JOBS = Operation(
     verb="jobs",
     path="/v1/jobs",
     answer="JobBoard",
-    shown="generic:answer",
     example="Example: `engramlog status --jobs`, `engramlog status --jobs --json | jq '.jobs[] | select(.state == \"failed\")'`",
 )
 CAPACITY = Operation(
@@ -213,7 +185,6 @@ CAPACITY = Operation(
         Parameter("days", int, "Growth of the last so many days, 1 to 366.", 7, (7,), bounds={"ge": 1, "le": 366}),
     ),
     answer="Capacity",
-    shown="generic:answer",
     example="Example: `engramlog status --capacity --days 30`",
 )
 MODELS = Operation(
@@ -228,7 +199,6 @@ MODELS = Operation(
         Parameter("days", int, "Day by day over the last so many, 1 to 366.", 30, (30,), bounds={"ge": 1, "le": 366}),
     ),
     answer="ModelsUsed",
-    shown="generic:answer",
     example="Example: `engramlog status --models --days 7`",
 )
 
@@ -254,13 +224,10 @@ CHECK_HEADS = Operation(
     verb="check_heads",
     path="/v1/heads/check",
     question=(
-        Parameter(
+        needed(
             "text",
-            str,
             "Kept heads: lines of a file of them, of one file or several, or the JSON of `heads`. At most 8,388,608 characters.",
-            examples=(
-                '{"n":1,"at":"2026-11-22T09:30:02Z","store":"6d0f…","heads":[[3,131,"5f0c…"]],"before":"0000…"}',
-            ),
+            '{"n":1,"at":"2026-11-22T09:30:02Z","store":"6d0f…","heads":[[3,131,"5f0c…"]],"before":"0000…"}',
         ),
         Parameter(
             "most",
@@ -292,14 +259,7 @@ OWNER_HEADS = Operation(
     path=f"{OWNER}/heads",
     title="An owner's head",
     question=(
-        Parameter(
-            "chain",
-            str | None,
-            "Compare with this one: 64 hexadecimal digits.",
-            None,
-            ("5f0c" * 16,),
-            bounds={"max_length": 100},
-        ),
+        text("chain", "Compare with this one: 64 hexadecimal digits.", "5f0c" * 16, bounds={"max_length": 100}),
         *PLACE,
     ),
     answer="OwnerHead",

@@ -13,10 +13,13 @@ from engramlog_server.api.operations.definition import (
     Operation,
     Option,
     Parameter,
+    flag,
+    needed,
+    text,
 )
 
 NOW = {"now": {"summary": "By the user, now", "value": {}}}
-TURN_ID = Parameter("turn_id", str | None, "The turn in which it was said.", None, ("D4:7",))
+TURN_ID = text("turn_id", "The turn in which it was said.", "D4:7")
 
 NEGATE = Operation(
     name="negate",
@@ -25,24 +28,12 @@ NEGATE = Operation(
     needs=needs.CORRECTS,
     path=f"{MEMORY}/negate",
     question=(
-        Parameter("correction", str | None, "What holds instead: becomes a new memory.", None, ("I drink tea now",)),
-        Parameter("replaced_by", str | None, "Or the id of a memory that holds instead.", None, ("tea",)),
-        Parameter(
-            "resolution",
-            str | None,
-            "latest_wins, version_keep or weight_balance; by category if not given.",
-            None,
-            ("latest_wins",),
-        ),
-        Parameter(
-            "never",
-            bool,
-            "It was never so: told again by anybody, it becomes no memory. A person says so.",
-            False,
-            (True,),
-        ),
+        text("correction", "What holds instead: becomes a new memory.", "I drink tea now"),
+        text("replaced_by", "Or the id of a memory that holds instead.", "tea"),
+        text("resolution", "latest_wins, version_keep or weight_balance; by category if not given.", "latest_wins"),
+        flag("never", "It was never so: told again by anybody, it becomes no memory. A person says so."),
         TURN_ID,
-        Parameter("session", str | None, "Id of the conversation.", None, ("s1",)),
+        text("session", "Id of the conversation.", "s1"),
         DRY_RUN,
         *REASONED,
     ),
@@ -52,7 +43,6 @@ NEGATE = Operation(
         {"corrected": {"summary": "With what holds instead", "value": {"correction": "I drink tea now"}}},
     ),
     answer="Effects",
-    shown="generic:answer",
     example='Example: `engramlog negate alice coffee --correction "I drink tea now" --reason "said so"`',
 )
 CONFIRM = Operation(
@@ -68,7 +58,6 @@ CONFIRM = Operation(
     route_help="It holds, as if just said again: a negated memory comes back, whoever negated it. What had replaced it stays, both"
     " flagged. Only the user's word brings it back: from another actor it counts as a mention alone.",
     more="Only the user's word brings it back: from another `--actor` it counts as a mention alone.",
-    shown="generic:answer",
     example="Example: `engramlog mention alice coffee --confirm`",
 )
 SENSITIVITY = Operation(
@@ -87,7 +76,7 @@ SENSITIVITY = Operation(
             bounds={"strict": True},
             option=Option(argument=True, metavar="LEVEL"),
         ),
-        Parameter("reason", str, "Why, in words; kept in the log.", examples=("a made-up number",)),
+        needed("reason", "Why, in words; kept in the log.", "a made-up number"),
         DRY_RUN,
         *SAID,
     ),
@@ -101,21 +90,15 @@ SENSITIVITY = Operation(
     " turn it names the statements that were drawn from it and are told as before.",
     route_help="A person says how sensitive it is, up or down: the one way down from what rules found. `user` only; agents are"
     " refused. Of a turn `statements` counts what was drawn from it and is told at a lower level, and names the first 20.",
-    shown="generic:answer",
 )
 WITH = (
-    Parameter(
-        "with_sources", bool, "Retract the turns that say it too, and all that was made of them.", False, (True,)
-    ),
-    Parameter("core", bool, "Core and system memories are meant too, where they are named.", False, (True,)),
-    Parameter(
+    flag("with_sources", "Retract the turns that say it too, and all that was made of them."),
+    flag("core", "Core and system memories are meant too, where they are named."),
+    flag(
         "never",
-        bool,
         "What they say is rejected too: told again, it becomes no memory. Of one named alone, which no other memory says, it is.",
-        False,
-        (True,),
     ),
-    Parameter("dry_run", bool, "Tell what would be deleted and what would go with it; write nothing.", False, (True,)),
+    flag("dry_run", "Tell what would be deleted and what would go with it; write nothing."),
     *REASONED,
 )
 """How memories are deleted."""
@@ -163,7 +146,6 @@ RESTORE = Operation(
     question=(*REASONED, EVENT_ID),
     body=Body("Once", "What may be told again, and changes nothing then.", NOW),
     answer="Restored",
-    shown="generic:answer",
 )
 RESTORE_MANY = Operation(
     name="restore_many",
@@ -174,9 +156,7 @@ RESTORE_MANY = Operation(
     path=f"{MEMORIES}/restore",
     question=(
         Parameter("ids", list[str], "At most 1,000 ids.", examples=(["coffee", "tea"],), option=None),
-        Parameter(
-            "dry_run", bool, "Tell what would be restored and what would come with it; write nothing.", False, (True,)
-        ),
+        flag("dry_run", "Tell what would be restored and what would come with it; write nothing."),
         *REASONED,
     ),
     body=Body(
@@ -199,7 +179,6 @@ UNMERGE = Operation(
     question=(DRY_RUN, *REASONED),
     body=Body("Reasoned", "What may be told with why.", NOW),
     answer="Effects",
-    shown="generic:answer",
     example="Example: `engramlog unmerge alice coffee-habit`",
 )
 MERGE = Operation(
@@ -216,14 +195,12 @@ MERGE = Operation(
             examples=(["m1", "m2"],),
             option=Option(argument=True, metavar="ID ID..."),
         ),
-        Parameter(
+        text(
             "summary",
-            str | None,
             "What the merged memory says; what the newest source says, and others add, if not given.",
-            None,
-            ("Drinks coffee",),
+            "Drinks coffee",
         ),
-        Parameter("into", str | None, "The new memory's id; made up if not given.", None, ("coffee-habit",)),
+        text("into", "The new memory's id; made up if not given.", "coffee-habit"),
         DRY_RUN,
         *REASONED,
     ),
@@ -234,7 +211,6 @@ MERGE = Operation(
     ),
     answer="Effects",
     statuses=OF_MEMORY,
-    shown="generic:answer",
     example='Example: `engramlog merge alice m1 m2 m3 --summary "Drinks coffee every morning"`',
 )
 
@@ -251,7 +227,6 @@ PROMOTE = Operation(
     ),
     answer="Effects",
     more="You answer for its words: once somebody else revises them it stands there no longer, until it is promoted again.",
-    shown="generic:answer",
 )
 """A command alone: over HTTP nobody speaks as an operator."""
 """Those whose routes say nothing that is not here."""

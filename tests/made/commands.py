@@ -99,7 +99,7 @@ def _of_operations() -> Iterator[tuple[str, str, str]]:
     named = {name for names in COMMANDS.values() for name in names.split()} - registered
     for module in MODULES:
         for operation in ALL:
-            if operation.name in named and operation.shown and operation in vars(module).values():
+            if operation.name in named and operation in vars(module).values():
                 yield operation.name, module.__name__, _first(help_of(operation))
 
 
