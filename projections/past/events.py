@@ -9,7 +9,6 @@ import zlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from zlib import crc32
 
 import msgspec
 import numpy as np
@@ -20,22 +19,7 @@ from engramlog_server.events.envelope import Stored, decode, micros
 from engramlog_server.events.partitions import parse_position
 from engramlog_server.events.text.unreadable import UNREADABLE
 from engramlog_server.projections.memory.timelines import Lines
-
-_BYTES = 4
-
-
-def with_sum(raw: bytes) -> bytes:
-    """The bytes behind their sum."""
-    return crc32(raw).to_bytes(_BYTES, "big") + raw
-
-
-def without_sum(raw: bytes) -> bytes:
-    """The bytes. Raises ValueError where the sum is another one."""
-    told = raw[_BYTES:]
-    if len(raw) < _BYTES or with_sum(told) != raw:
-        raise ValueError("its sum is another")
-    return told
-
+from engramlog_server.projections.past.moments import with_sum, without_sum
 
 Integers = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Collection, Iterable, Iterator, MutableMapping
 from typing import TYPE_CHECKING, NamedTuple
+from zlib import crc32
 
 import msgspec
 
@@ -25,10 +26,25 @@ from engramlog_server.projections.memory.record import (
     without_content,
     without_words,
 )
-from engramlog_server.projections.past.events import with_sum, without_sum
 
 if TYPE_CHECKING:  # numpy, which a fold worker does without
     from engramlog_server.projections.past.events import OwnerEvents
+
+_BYTES = 4
+
+
+def with_sum(raw: bytes) -> bytes:
+    """The bytes behind their sum."""
+    return crc32(raw).to_bytes(_BYTES, "big") + raw
+
+
+def without_sum(raw: bytes) -> bytes:
+    """The bytes. Raises ValueError where the sum is another one."""
+    told = raw[_BYTES:]
+    if len(raw) < _BYTES or with_sum(told) != raw:
+        raise ValueError("its sum is another")
+    return told
+
 
 EVERY_EVENTS = 512
 """Events from one moment to the next at least, and a 256th of all of the owner's: so many are folded for any answer, and as many

@@ -30,7 +30,7 @@ from engramlog_server.events.text.unreadable import UNREADABLE
 from engramlog_server.projections.checks import Check, unchecked
 from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
 from engramlog_server.projections.fold.changelog import Entry, first_in, unpack, unpack_seqs
-from engramlog_server.projections.past.events import with_sum, without_sum
+from engramlog_server.projections.past.moments import with_sum, without_sum
 from engramlog_server.projections.redis.made import write_made
 from engramlog_server.projections.redis.sealed import cipher_of, open_pack
 from engramlog_server.projections.redis.store import read_owner
