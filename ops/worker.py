@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
-import signal
 import socket
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from threading import Event as Flag
-from threading import Thread
 
 import redis
 
@@ -27,7 +25,7 @@ from engramlog_server.events.text.urls import holds_secret
 from engramlog_server.ops.garbage import look_seldom
 from engramlog_server.ops.keys.place import keys_of
 from engramlog_server.ops.logs import start_logging, teller
-from engramlog_server.ops.processes.ending import end_by_signal
+from engramlog_server.ops.processes.ending import end_by_signal, end_with
 from engramlog_server.ops.sealing.master import master_of
 from engramlog_server.ops.settings import Settings, load_settings
 from engramlog_server.ops.tracebacks import tell_words
@@ -87,7 +85,7 @@ def run_worker(
     with ExitStack() as last:
         figures = None if metrics is None else last.enter_context(told_figures(metrics, tell))
         client = connect(url, timeout=timeout, master=master, keys=keys)
-        identity = _identity(client, stop, tell)
+        identity = awaited_identity(client, stop, tell)
         if identity is None:
             return
         tell_words(identity.sealed is None)
@@ -123,7 +121,7 @@ def told_figures(place: tuple[str, int], tell: Callable[..., None]) -> Iterator[
         port.close()
 
 
-def _identity(client: redis.Redis, stop: Flag, tell: Callable[..., None]) -> StoreIdentity | None:
+def awaited_identity(client: redis.Redis, stop: Flag, tell: Callable[..., None]) -> StoreIdentity | None:
     """The store behind a client, waited for; None where the process is to stop before."""
     identity = None
     while identity is None and not stop.is_set():
@@ -138,37 +136,29 @@ def _identity(client: redis.Redis, stop: Flag, tell: Callable[..., None]) -> Sto
     return identity
 
 
-def add_json(parser: argparse.ArgumentParser) -> None:
-    """The option by which a process of ours tells every fact as JSON, whoever looks on."""
+def add_options(parser: argparse.ArgumentParser) -> argparse.ArgumentParser:
+    """The options of every process that `up` starts."""
+    parser.add_argument("--url", type=open_url, help="of the store; ENGRAMLOG_REDIS_URL, where it may hold a password")
+    parser.add_argument("--log-level", default="info")
+    parser.add_argument("--timeout", type=float, default=10.0, help="seconds to wait for Redis")
+    parser.add_argument("--parent", type=int, help="stop when this process is no longer the parent")
     parser.add_argument("--json", action="store_true", help="every line is JSON, on a terminal too")
-
-
-def _follow(parent: int) -> None:
-    """Hand over and stop once the parent is gone: a killed `up` leaves no worker behind."""
-    pause = Flag()
-    while os.getppid() == parent:
-        pause.wait(0.5)
-    signal.raise_signal(signal.SIGTERM)
+    return parser
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry of the process."""
     parser = argparse.ArgumentParser(prog="python -P -m engramlog_server.ops.worker", description=__doc__)
-    parser.add_argument("--url", type=open_url, help="of the store; ENGRAMLOG_REDIS_URL, where it may hold a password")
-    parser.add_argument("--log-level", default="info")
     parser.add_argument("--lease-ms", type=int, default=LEASE_MS, help="how long a lease lasts without renewal")
-    parser.add_argument("--timeout", type=float, default=10.0, help="seconds to wait for Redis")
-    parser.add_argument("--parent", type=int, help="stop when this process is no longer the parent")
     parser.add_argument("--metrics-host", default="127.0.0.1", help="where the metrics port listens")
     parser.add_argument(
         "--metrics-port", type=int, help="where it tells its metrics; 0: a free port; nowhere when unset"
     )
-    add_json(parser)
-    options = parser.parse_args(arguments)
+    options = add_options(parser).parse_args(arguments)
     start_logging(options.log_level, component="worker", pretty=False if options.json else None)
     look_seldom()
     if options.parent is not None:
-        Thread(target=_follow, args=(options.parent,), name="parent", daemon=True).start()
+        end_with(options.parent)
     settings = load_settings()
     url = options.url or store_url(settings)
     metrics = None if options.metrics_port is None else (options.metrics_host, options.metrics_port)

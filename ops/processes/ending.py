@@ -21,6 +21,8 @@ PATIENT_SECONDS = 4.4
 """How long a process may take to end in order."""
 CUT_OFF_SECONDS = 0.3
 """How long the final report may take after that."""
+PARENT_SECONDS = 0.5
+"""How often it is looked whether the parent lives."""
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 
@@ -77,3 +79,15 @@ def end_by_signal(
         os._exit(128 + number if exit_code is None else exit_code)
 
     Thread(target=wait, name="end", daemon=True).start()
+
+
+def end_with(parent: int) -> None:
+    """Have this process told to end once its parent is gone: a killed `up` leaves no worker behind."""
+
+    def follow() -> None:
+        pause = Flag()
+        while os.getppid() == parent:
+            pause.wait(PARENT_SECONDS)
+        signal.raise_signal(signal.SIGTERM)
+
+    Thread(target=follow, name="parent", daemon=True).start()

@@ -203,7 +203,8 @@ def _up(
         environment = _environment(store, settings)
         lines = [] if pretty else ["--json"]
         workers = Workers("worker", _worker_commands(settings, lines), tell, environment)
-        jobs = Workers("job worker", [_job_command(settings) + lines] * settings.job_workers, tell, environment)
+        job_worker = _command("engramlog_server.ops.job_worker", settings) + lines
+        jobs = Workers("job worker", [job_worker] * settings.job_workers, tell, environment)
         started += [workers, jobs]
         front = open_front(end.told)
         try:
@@ -230,10 +231,6 @@ def _worker_commands(settings: Settings, lines: list[str]) -> list[list[str]]:
         return [command] * settings.workers
     place = ["--metrics-host", settings.metrics.host, "--metrics-port"]
     return [[*command, *place, str(port)] for port in ports_of(settings.metrics.port, settings.workers)]
-
-
-def _job_command(settings: Settings) -> list[str]:
-    return [*_command("engramlog_server.ops.job_worker", settings), "--unscheduled"]
 
 
 def _environment(store: OpenStore, settings: Settings) -> dict[str, str]:

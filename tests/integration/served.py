@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from threading import Event as Flag
 from typing import Any
@@ -12,9 +12,11 @@ from uuid import uuid4
 
 from engramlog_server.consumers.jobs.job import JobValidator
 from engramlog_server.consumers.jobs.opened import JobResources
-from engramlog_server.consumers.jobs.run import run, serving
+from engramlog_server.consumers.jobs.run import KINDS, Kind, run, serving
+from engramlog_server.consumers.jobs.scheduler import JobScheduler
 from engramlog_server.consumers.jobs.worker import JobWorker, store_queue
 from engramlog_server.events.redis.wire import connect
+from engramlog_server.ops.every import Every
 from tests.integration.live import Live
 
 
@@ -57,6 +59,22 @@ class Served:
             worker = self.worker()
             worker.work(burst=True, logging_level="CRITICAL")
         return worker
+
+
+@contextmanager
+def scheduled(
+    url: str, store_id: str = "test", partitions: int = 1, kinds: Mapping[str, Kind] = KINDS
+) -> Iterator[None]:
+    """The jobs of a store are scheduled meanwhile, as `up` does; `url`: of the queue's Redis."""
+    client = connect(url)
+    cron = JobScheduler(client, store_id, partitions, f"test-{uuid4().hex}", kinds=kinds)
+    every = Every(0.1, lambda: cron.tend(cron.now_ms()), "schedule").start()
+    try:
+        yield
+    finally:
+        every.stop()
+        cron.leave()
+        client.close()
 
 
 @contextmanager

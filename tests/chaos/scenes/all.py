@@ -25,6 +25,7 @@ from tests.chaos.scenes.torn import a_torn_tail
 from tests.chaos.scenes.vectors import an_hour_with_vectors
 from tests.chaos.traffic import Traffic
 from tests.chaos.verdict import Verdict
+from tests.integration.served import scheduled
 
 HOUR_MS = 3_600_000
 TAKE_OUT = Script(
@@ -108,8 +109,8 @@ def a_clock_back(folder: Path, seed: int) -> Verdict:
         traffic.goes_on(traffic.partitions)
         assert dead not in _holders(traffic)
         verdict = traffic.settled()  # before there are events of jobs, which no producer sent
-        ground.actor("engramlog_server.ops.job_worker", "--url", ground.server.url)
-        wait_until(lambda: _leader(traffic) not in {None, "dead leader"}, "a job worker leads")
+        with scheduled(ground.server.url, STORE_ID, len(traffic.tags)):
+            wait_until(lambda: _leader(traffic) not in {None, "dead leader"}, "another scheduler leads")
         assert traffic.alarms() == []
         return verdict
 

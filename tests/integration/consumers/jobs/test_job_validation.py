@@ -25,7 +25,7 @@ from engramlog_server.consumers.jobs.status import lifecycle_status
 from engramlog_server.events.redis.alarms import RedisAlarms
 from engramlog_server.events.redis.wire import WirePool, connect, open_wire
 from tests.integration.live import Live, live_store, wait_until
-from tests.integration.served import Served, job_worker
+from tests.integration.served import Served, job_worker, scheduled
 from tests.servers import RedisServer
 
 PARTITIONS = 4
@@ -110,7 +110,7 @@ def test_a_worker_process_runs_its_own_jobs_and_nothing_that_others_put_into_the
     pickled = enqueue(client)
     client.hset(pickled.key, "data", zlib.compress(pickle.dumps(Marker(marker))))
     client.hset(enqueue(client).key, mapping={"meta": pickle.dumps(Marker(marker))})
-    with job_worker(server.url):
+    with scheduled(server.url, partitions=PARTITIONS), job_worker(server.url):
         wait_until(lambda: count(client) == 7 and finished(client) >= 2 * PARTITIONS)
     assert not marker.exists()
     assert lifecycle_status(open_wire(client), "test", 1)["refused"] == 7

@@ -51,7 +51,7 @@ from tests.given.alarms import KeptAlarms
 from tests.given.events import Told, at, created, mentioned, moment, negated, parameters, profile, reinforced, restored
 from tests.integration.live import Live, live_store, wait_until
 from tests.integration.ops.test_up import Up, get, running
-from tests.integration.served import Served, job_worker
+from tests.integration.served import Served, job_worker, scheduled
 from tests.patience import PATIENCE
 from tests.servers import RedisServer, wheel_server
 
@@ -471,7 +471,7 @@ def test_a_job_whose_worker_was_killed_is_taken_up_by_another_and_nothing_is_dec
     live.append(*events)
     wait_until(live.folded)
     before = live.log.head(0)
-    with job_worker(server.url) as process:
+    with scheduled(server.url, partitions=4), job_worker(server.url) as process:
         wait_until(lambda: live.log.head(0) > before + 20)
         process.kill()
         process.wait()
@@ -519,7 +519,10 @@ def test_the_queue_may_lie_on_another_redis(jobs: Jobs, live: Live, server: Redi
     wait_until(live.folded)
     queues = RedisServer(wheel_server())
     try:
-        with job_worker(server.url, "--queue-url", queues.url) as process:
+        with (
+            scheduled(queues.url, partitions=live.log.partitions),
+            job_worker(server.url, "--queue-url", queues.url) as process,
+        ):
             wait_until(lambda: len(jobs.decided("ada")) == 3)
             process.send_signal(signal.SIGTERM)
             process.communicate(timeout=PATIENCE)

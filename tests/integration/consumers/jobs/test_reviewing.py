@@ -24,8 +24,9 @@ from tests.doubles.model_endpoint import ModelEndpoint, completion, model_endpoi
 from tests.doubles.scripted import Asked
 from tests.doubles.scripted_chat import KEEP, TRIES, Says, ScriptedChat, keeps
 from tests.given.events import Told, at, borne_out, created, mentioned, profile
-from tests.integration.consumers.jobs.test_lifecycle_jobs import BreaksOff, Jobs, job_worker
+from tests.integration.consumers.jobs.test_lifecycle_jobs import BreaksOff, Jobs
 from tests.integration.live import Live, live_store, wait_until
+from tests.integration.served import job_worker, scheduled
 from tests.patience import PATIENCE
 from tests.servers import RedisServer
 
@@ -392,7 +393,7 @@ def test_a_job_worker_of_these_settings_asks_the_model(
     endpoint.answers(lambda asked: only(DELETE, "m1")(data_in(asked)))
     for name, value in {"MODEL": "m-1", "MODEL_URL": endpoint.url, "REVIEWER": "model"}.items():
         monkeypatch.setenv(f"ENGRAMLOG_{name}", value)
-    with job_worker(server.url):
+    with scheduled(server.url, partitions=live.log.partitions), job_worker(server.url):
         wait_until(lambda: len(reviews.judged()) == 3)
     events = {event.data.memory_id: event.type for event in reviews.judged()}
     assert events == {"m0": "MemoryKept", "m1": "MemoryDeleted", "m2": "MemoryKept"}
