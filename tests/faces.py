@@ -308,7 +308,7 @@ CLI_UNASKED = {
     **dict.fromkeys(("up", "console", "token", "seal", "erase", "worker", "rebuild", "verify",
                      "demo"), OWN_PROCESS),
     **dict.fromkeys(("status", "alarms", "doctor",
-                     "master-key", "backup make", "backup seals", "backup check", "backup restore", "backup take-over",
+                     "master-key", "backup make", "backup keys", "backup check", "backup restore", "backup take-over",
                      "key new", "key revoke", "key narrow", "grant", "access", "parameters", "dead"),
                     NOTHING_OF_OWNERS),
 }  # fmt: skip

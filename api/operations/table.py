@@ -259,7 +259,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         OperationRow(
             "backup",
             "engramlog_server.ops.commands.backup",
-            "Backups of the store and of its seals: make, check, restore elsewhere, have that take the store's place.",
+            "Backups of the store and of its keys: make, check, restore elsewhere, have that take the store's place.",
         ),
         OperationRow(
             "mcp",

@@ -17,9 +17,9 @@ from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import DamagedState
 from engramlog_server.events.partitions import (
     ACCEPTED_KEY,
+    KEYS_FROM,
     MODELS_KEY,
     RESTORED,
-    SEALS_FROM,
     STORE_KEY,
     LogKeys,
     dedupe_bucket,
@@ -35,7 +35,7 @@ from engramlog_server.projections.redis.store import read_checkpoint
 
 PAGE = 500
 """Entries that one answer holds."""
-NOT_KEPT = (RESTORED.encode(), SEALS_FROM.encode(), BACKED_UP.encode(), KEYS_FIELD.encode())
+NOT_KEPT = (RESTORED.encode(), KEYS_FROM.encode(), BACKED_UP.encode(), KEYS_FIELD.encode())
 """Fields of the store that are about this one, and not about what is restored from its backup."""
 
 

@@ -19,9 +19,9 @@ from engramlog_server.events.errors import FoldError, StoreError, StoreMismatch,
 from engramlog_server.events.parameters import PARAMETER_SET
 from engramlog_server.events.partitions import (
     FORMAT,
+    KEYS_FROM,
     MAX_PARTITIONS,
     RESTORED,
-    SEALS_FROM,
     STORE_KEY,
     STORE_KEYS,
     LogKeys,
@@ -231,7 +231,7 @@ def verify_store(wire: Wire, *, store_id: str | None = None) -> Findings:
     wanted = FIELDS | EMBEDDER if found.keys() & EMBEDDER else FIELDS
     wanted = wanted | (found.keys() & {RESTORED.encode(), BACKED_UP.encode()})
     if wire.seals.is_on:
-        wanted = wanted | {SEALED.encode(), KEYS_FIELD.encode()} | (found.keys() & {SEALS_FROM.encode()})
+        wanted = wanted | {SEALED.encode(), KEYS_FIELD.encode()} | (found.keys() & {KEYS_FROM.encode()})
     for name in sorted(found.keys() ^ wanted):
         verdict.differs("the store's identity, as nothing writes it", field=name.decode("utf-8", "backslashreplace"))
     if wire.seals.is_on and (check := found.get(SEALED.encode())) is not None:

@@ -14,7 +14,7 @@ from engramlog_server.events.errors import DamagedState, LogGap
 from engramlog_server.events.text.unreadable import UNREADABLE
 from engramlog_server.ops.backup.folder import BackupFolder
 from engramlog_server.ops.backup.manifest import NAMES, BackupManifest
-from engramlog_server.ops.keys.backup import SealsUnusable, check_seals, known_seals
+from engramlog_server.ops.keys.backup import KeysUnusable, check_keys, known_keys
 
 Progress = Callable[[int, int], None]
 EVERY, PAGE_BYTES = 500, 4 << 20
@@ -41,14 +41,14 @@ class BackupChecked(NamedTuple):
     heads: list[dict[str, Any]]
     """Partition, seq and chain, as kept heads have them."""
     incomplete: str | None
-    """Why nobody could open all of it; None of a store that lies open, or where its seals are at hand."""
+    """Why nobody could open all of it; None of a store that lies open, or where its keys are at hand."""
 
 
 def check_backup(
-    folder: BackupFolder, on_progress: Progress = lambda _done, _all: None, seals: Path | None = None
+    folder: BackupFolder, on_progress: Progress = lambda _done, _all: None, keys: Path | None = None
 ) -> BackupChecked:
     """Prove every file of a backup: its hash, that no entry is missing, every body against its commitment, the chain; and look
-    whether a file of seals covers it.
+    whether a file of keys covers it.
 
     Raises BackupUnusable, which names the file.
     """
@@ -76,18 +76,18 @@ def check_backup(
             for number, one in enumerate(told.parts)
             if one.head
         ],
-        _lacking(told, seals) if told.sealed else None,
+        _lacking(told, keys) if told.sealed else None,
     )
 
 
 def _lacking(told: BackupManifest, path: Path | None) -> str | None:
     """Why a backup of the keys does not open all of a backup, in a sentence; None if it does."""
     try:
-        found = None if path is None or known_seals(path) is None else check_seals(path)
-    except SealsUnusable as error:
+        found = None if path is None or known_keys(path) is None else check_keys(path)
+    except KeysUnusable as error:
         return error.message
     if found is None:
-        return "its keys are not at hand: without what `engramlog backup seals` wrote nobody opens it"
+        return "its keys are not at hand: without what `engramlog backup keys` wrote nobody opens it"
     heads = [one.head for one in told.parts]
     if found.store_id != told.store_id or len(found.heads) != len(heads):
         return f"{path} holds the keys of store {found.store_id}, and this is of {told.store_id}"

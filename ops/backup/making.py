@@ -2,7 +2,7 @@
 
 The heads of all partitions are the moment. Of each partition the log up to its head is copied as it lies in Redis, byte for byte,
 by the partition's own keys, in pages. Then all of it is read back from the files and proved. What is folded, and vectors, are made
-anew when it is restored. Of a sealed store no key is in it, so nobody opens it without the seals' own backup, which is saved along
+anew when it is restored. Of a sealed store no key is in it, so nobody opens it without the backup of the keys, which is saved along
 with it into a place of its own, and the master key.
 """
 
@@ -30,12 +30,12 @@ from engramlog_server.ops.backup.folder import RowsOut, about, made_whole, open_
 from engramlog_server.ops.backup.manifest import BACKUP_FORMAT, NAMES, BackupManifest, BackupPart, write_manifest
 from engramlog_server.ops.backup.older import OlderBackups
 from engramlog_server.ops.clock import now, now_micros
-from engramlog_server.ops.keys.backup import refuse_place, save_seals
+from engramlog_server.ops.keys.backup import refuse_place, save_keys
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore, folder_of
 from engramlog_server.projections.redis.create import StoreIdentity, read_identity
 from engramlog_server.projections.redis.model_uses import KEPT_DAYS, last_days
-from engramlog_server.projections.redis.restored import BACKED_UP, WITH_SEALS, refuse_copy
+from engramlog_server.projections.redis.restored import BACKED_UP, WITH_KEYS, refuse_copy
 
 Progress = Callable[[int, int], None]
 """Hears of how many entries are done, of how many: each is written, and read back."""
@@ -57,28 +57,28 @@ class BackupMade(NamedTuple):
     seconds: float
     noted: bool
     """Whether the store tells that it was made."""
-    seals: dict[str, Any] | None
-    """The answer of `engramlog backup seals`; None if no seals were saved: then the backup of a sealed store is incomplete."""
+    keys: dict[str, Any] | None
+    """The answer of `engramlog backup keys`; None if no keys were saved: then the backup of a sealed store is incomplete."""
 
 
-def seals_asked(store: OpenStore, settings: Settings, seals: Path | None, *, without: bool) -> Path | None:
-    """The file in which the seals of a backup are saved: the named one, or the setting's. None `without` seals, or if the store
+def keys_asked(store: OpenStore, settings: Settings, keys: Path | None, *, without: bool) -> Path | None:
+    """The file in which the keys of a backup are saved: the named one, or the setting's. None `without` keys, or if the store
     is not sealed.
 
     Raises InputError if a sealed store has no such file.
     """
-    if seals is not None and (without or store.identity.sealed is None):
-        why = "nothing with --without-seals" if without else "nothing: this store lies open, and has no seals"
-        raise InputError(f"--seals: got '{seals}'; allowed: {why}", field="seals")
+    if keys is not None and (without or store.identity.sealed is None):
+        why = "nothing with --without-keys" if without else "nothing: this store lies open, and has no keys"
+        raise InputError(f"--keys: got '{keys}'; allowed: {why}", field="keys")
     if without or store.identity.sealed is None:
         return None
-    if (path := seals or settings.seals_backup) is None:
+    if (path := keys or settings.keys_backup) is None:
         raise InputError(
-            "--seals: got nothing; allowed: a file apart from the backups, in which its seals are saved (or ENGRAMLOG_SEALS_BACKUP"
-            " that names one): without them nobody opens the backup; or --without-seals. Nothing was made",
-            field="seals",
+            "--keys: got nothing; allowed: a file apart from the backups, in which its keys are saved (or ENGRAMLOG_KEYS_BACKUP"
+            " that names one): without them nobody opens the backup; or --without-keys. Nothing was made",
+            field="keys",
         )
-    return refuse_place(path, folder_of(store.embedded) or settings.data, "seals")
+    return refuse_place(path, folder_of(store.embedded) or settings.data, "keys")
 
 
 def make_backup(
@@ -86,17 +86,17 @@ def make_backup(
     settings: Settings,
     destination: Path,
     *,
-    seals: Path | None = None,
+    keys: Path | None = None,
     older: OlderBackups | None = None,
     probe: Probe = unprobed,
     on_progress: Progress = lambda _done, _all: None,
 ) -> BackupMade:
-    """Write a backup of a store into a folder that is not there yet, and prove it; save its seals in a file (`seals_asked`).
+    """Write a backup of a store into a folder that is not there yet, and prove it; save its keys in a file (`keys_asked`).
     `older` hears what of those of before is in it.
 
     Raises InputError for a place that cannot be used, StoreMismatch where the store was restored and nobody took it over, or was
     replaced meanwhile, LogGap and DamagedState where it is damaged, StoreUnavailable where it cannot be read or written, and what
-    `save_seals` raises: then nothing is there.
+    `save_keys` raises: then nothing is there.
     """
     refuse_copy(store.identity.restored, "no backup is made of a copy")
     path = refuse_destination(destination, folder_of(store.embedded) or settings.data)
@@ -108,8 +108,8 @@ def make_backup(
             made = open_backup(folder)
             all_of_it = made.manifest.events
             check_backup(made, lambda done, _all: on_progress(all_of_it + done, 2 * all_of_it))
-            saved = None if seals is None else save_seals(store, settings, seals)._asdict()
-        noted = _noted(wire, made.manifest, with_seals=saved is not None)
+            saved = None if keys is None else save_keys(store, settings, keys)._asdict()
+        noted = _noted(wire, made.manifest, with_keys=saved is not None)
     finally:
         wire.close()
     told = made.manifest
@@ -213,9 +213,9 @@ def _part(
     )
 
 
-def _noted(wire: Wire, told: BackupManifest, *, with_seals: bool) -> bool:
-    """Have the store tell when its last backup was made, and whether its seals were saved; whether it took that."""
+def _noted(wire: Wire, told: BackupManifest, *, with_keys: bool) -> bool:
+    """Have the store tell when its last backup was made, and whether its keys were saved; whether it took that."""
     with suppress(StoreError):
-        wire.call("HSET", STORE_KEY, BACKED_UP, f"{told.moment} {told.backup}{f' {WITH_SEALS}' if with_seals else ''}")
+        wire.call("HSET", STORE_KEY, BACKED_UP, f"{told.moment} {told.backup}{f' {WITH_KEYS}' if with_keys else ''}")
         return True
     return False

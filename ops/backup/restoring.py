@@ -38,7 +38,7 @@ from engramlog_server.consumers.fold.rebuild import LEASE_MS, RebuildRun, rebuil
 from engramlog_server.events.admission import APPEND_FULL
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import BadSetting, DamagedState, InputError, StoreFull, StoreMismatch
-from engramlog_server.events.partitions import ACCEPTED_KEY, FORMAT, SEALS_FROM, LogKeys
+from engramlog_server.events.partitions import ACCEPTED_KEY, FORMAT, KEYS_FROM, LogKeys
 from engramlog_server.events.redis.opening import fence_ids
 from engramlog_server.events.redis.wire import Wire, connect, open_wire
 from engramlog_server.events.sealing.key_store import KEYS_FIELD
@@ -48,7 +48,7 @@ from engramlog_server.ops.backup.folder import BackupFolder
 from engramlog_server.ops.backup.manifest import NAMES
 from engramlog_server.ops.clock import now, now_micros
 from engramlog_server.ops.erasing.fence_list import FenceList, fence_again, list_path
-from engramlog_server.ops.keys.backup import SavedKeys, check_seals, restore_seals
+from engramlog_server.ops.keys.backup import SavedKeys, check_keys, restore_keys
 from engramlog_server.ops.keys.place import keys_of
 from engramlog_server.ops.sealing.master import master_of
 from engramlog_server.ops.settings import Settings
@@ -76,14 +76,14 @@ class BackupRestored(NamedTuple):
     events: int
     gone_on: bool
     """Whether an earlier run was gone on with, or had done all of it."""
-    seals: dict[str, Any] | None
-    """The answer of bringing the seals back; None if the store is not sealed, or if they were back already."""
+    keys: dict[str, Any] | None
+    """The answer of bringing the keys back; None if the store is not sealed, or if they were back already."""
 
 
 def restore_backup(
     settings: Settings,
     folder: BackupFolder,
-    seals: Path | None,
+    keys: Path | None,
     *,
     alone: bool = False,
     probe: Probe = unprobed,
@@ -93,7 +93,7 @@ def restore_backup(
 ) -> BackupRestored:
     """Bring a backup into the store of these settings, which must be empty, or go on where an earlier run was killed.
 
-    Raises before the first write: BackupUnusable, InputError and BadSetting where seals or master key are missing, StoreMismatch
+    Raises before the first write: BackupUnusable, InputError and BadSetting where keys or master key are missing, StoreMismatch
     where something lies there, InUse, StoreFull. Whatever is raised later leaves a store that another run goes on with.
     """
     told, steps = folder.manifest, _Steps(on_progress, folder.manifest.events)
@@ -112,7 +112,7 @@ def restore_backup(
             refuse_others(store, alone=alone, on_wait=on_wait)
         wire = store.wire()
         try:
-            master = _refuse_seals(store, folder, seals) if told.sealed else None
+            master = _refuse_keys(store, folder, keys) if told.sealed else None
             _refuse_without_room(wire, folder)
             gone_on = _begin(store, wire, folder, fields, probe)
             brought = None
@@ -121,9 +121,9 @@ def restore_backup(
                 _prove_all(wire, folder, steps)
                 probe("after it was proved")
                 ends = dict[str, str | bytes]()
-                if master is not None and seals is not None:
-                    brought = _bring_keys(store, wire, folder, seals, master)
-                    ends = {SEALED: brought.check, KEYS_FIELD: wire.seals.keys.id, SEALS_FROM: brought.save}
+                if master is not None and keys is not None:
+                    brought = _bring_keys(store, wire, folder, keys, master)
+                    ends = {SEALED: brought.check, KEYS_FIELD: wire.seals.keys.id, KEYS_FROM: brought.save}
                     probe("after the keys")
                 else:
                     wire.seals.begin(store.identity.store_id, None)
@@ -143,7 +143,7 @@ def restore_backup(
         len(told.parts),
         told.events,
         gone_on,
-        None if brought is None else _brought(folder, seals, brought),
+        None if brought is None else _brought(folder, keys, brought),
     )
 
 
@@ -181,21 +181,21 @@ def _reached(settings: Settings, on_wait: Wait) -> Iterator[OldStore]:
 _NOBODY = StoreIdentity("", 1, ("e0",), "")
 
 
-def _refuse_seals(store: OldStore, folder: BackupFolder, seals: Path | None) -> MasterKey:
+def _refuse_keys(store: OldStore, folder: BackupFolder, keys: Path | None) -> MasterKey:
     """The master key; raises if what opens a sealed backup is not at hand, or is another store's. Reads only."""
     told = folder.manifest
-    if seals is None:
+    if keys is None:
         raise InputError(
-            "seals: got nothing; allowed: the file that `engramlog backup seals` wrote last (--seals, or ENGRAMLOG_SEALS_BACKUP):"
+            "keys: got nothing; allowed: the file that `engramlog backup keys` wrote last (--keys, or ENGRAMLOG_KEYS_BACKUP):"
             " this backup is of a sealed store, and holds no keys. Nothing was written",
-            field="seals",
+            field="keys",
         )
-    about = check_seals(seals)
+    about = check_keys(keys)
     if about.store_id != told.store_id or len(about.heads) != len(told.parts):
         raise StoreMismatch(
-            f"{seals} holds the keys of store {about.store_id} ({len(about.heads)} partitions), and the backup is of store"
+            f"{keys} holds the keys of store {about.store_id} ({len(about.heads)} partitions), and the backup is of store"
             f" {told.store_id} ({len(told.parts)} partitions). Nothing was written",
-            file=str(seals),
+            file=str(keys),
         )
     master = master_of(store.settings, folder_of(store.embedded))
     if master is None:
@@ -217,7 +217,7 @@ def _bring_keys(store: OldStore, wire: Wire, folder: BackupFolder, path: Path, m
     wire.seals.new_keys(told.store_id)
     refuse_own_server(wire)
     listed = FenceList(list_path(store.settings, told.store_id), told.store_id)
-    brought = restore_seals(path, wire.seals.keys, listed)
+    brought = restore_keys(path, wire.seals.keys, listed)
     wire.seals.begin(told.store_id, brought.check, wire.seals.keys.id)
     fence_again(wire, [one.tag for one in told.parts], listed.read())
     return brought

@@ -1,4 +1,4 @@
-"""`engramlog backup make FOLDER --keep N`, for a timer: make a backup, save the seals again, and remove backups beyond the
+"""`engramlog backup make FOLDER --keep N`, for a timer: make a backup, save the keys again, and remove backups beyond the
 newest N that the new one holds completely."""
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def rotate_backups(
     folder: Path,
     keep: int,
     *,
-    seals: Path | None = None,
+    keys: Path | None = None,
     probe: Probe = unprobed,
     on_progress: Progress = lambda _done, _all: None,
     name: Callable[[], str] = lambda: name_of(now()),
@@ -52,7 +52,7 @@ def rotate_backups(
     """Make a backup in a folder, named by its second, and remove the oldest of this store beyond `keep` that a rotation made there,
     `AT_ONCE` at most.
 
-    Nothing goes before the new one is proved and has its name, and its seals are saved in a file (`seals_asked`); nothing that
+    Nothing goes before the new one is proved and has its name, and its keys are saved in a file (`keys_asked`); nothing that
     holds what it does not; none that somebody checks or restores. Raises what `make_backup` raises: then nothing went.
     """
     if not 1 <= keep <= MOST_KEPT:
@@ -69,7 +69,7 @@ def rotate_backups(
         raise StoreUnavailable(
             f"{folder} cannot be looked through: {error.strerror or error}", file=str(folder)
         ) from None
-    made = make_backup(store, settings, folder / name(), seals=seals, older=older, probe=probe, on_progress=on_progress)
+    made = make_backup(store, settings, folder / name(), keys=keys, older=older, probe=probe, on_progress=on_progress)
     kept = [Path(made.folder).name, *(path.name for _, path in reversed(found[going:]))]
     removed = list[str]()
     left = [LeftBackup(name=unread, why=why) for unread, why in unusable.items()]

@@ -1,4 +1,4 @@
-"""Commands about backups of a store: `engramlog backup make | seals | check | restore | take-over`."""
+"""Commands about backups of a store: `engramlog backup make | keys | check | restore | take-over`."""
 
 from __future__ import annotations
 
@@ -21,18 +21,16 @@ if TYPE_CHECKING:
 
 backup_app = Registry(
     no_args_is_help=True,
-    help="Backups of the store and of its seals: make, check, restore elsewhere, have that take the store's place.",
+    help="Backups of the store and of its keys: make, check, restore elsewhere, have that take the store's place.",
 )
 app.add_typer(backup_app, name="backup")
 MOST_REASON = 500
-SEALS_BACKUP = "ENGRAMLOG_SEALS_BACKUP"
-PLACE = f"Save the seals of a sealed store in this file. [default: {SEALS_BACKUP}]"
-WRITTEN = f"The file that `engramlog backup seals` wrote last. [default: {SEALS_BACKUP}]"
-Place = Annotated[Path | None, typer.Option("--seals", metavar="FILE", help=PLACE, show_default=False)]
-SealsFile = Annotated[Path | None, typer.Option("--seals", metavar="FILE", help=WRITTEN, show_default=False)]
-Without = Annotated[
-    bool, typer.Option("--without-seals", help="Save no seals: nobody can open the backup without them.")
-]
+KEYS_BACKUP = "ENGRAMLOG_KEYS_BACKUP"
+PLACE = f"Save the keys of a sealed store in this file. [default: {KEYS_BACKUP}]"
+WRITTEN = f"The file that `engramlog backup keys` wrote last. [default: {KEYS_BACKUP}]"
+Place = Annotated[Path | None, typer.Option("--keys", metavar="FILE", help=PLACE, show_default=False)]
+KeysFile = Annotated[Path | None, typer.Option("--keys", metavar="FILE", help=WRITTEN, show_default=False)]
+Without = Annotated[bool, typer.Option("--without-keys", help="Save no keys: nobody can open the backup without them.")]
 Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="What `engramlog backup make` wrote.")]
 
 
@@ -59,17 +57,17 @@ def make(
             show_default=False,
         ),
     ] = None,
-    seals: Place = None,
-    without_seals: Without = False,
+    keys: Place = None,
+    without_keys: Without = False,
     json: Json = False,
 ) -> None:
     """Write all of the store, as it stands now, into a private folder, and prove it. Works while the store is used.
 
-    It is there whole or not at all. Of a sealed store it holds no keys: its seals are saved in a file of their own. Keep that apart
+    It is there whole or not at all. Of a sealed store it holds no keys: its keys are saved in a file of their own. Keep that apart
     from it, and the master key apart from both. With `--keep` one goes only once the new one is proved and holds all that it holds;
     what another store, or somebody by hand, put there stays. Exit code 3 where one had to stay: each is named, and why.
     """
-    from engramlog_server.ops.backup.making import make_backup, seals_asked
+    from engramlog_server.ops.backup.making import keys_asked, make_backup
     from engramlog_server.ops.backup.rotating import rotate_backups
     from engramlog_server.ops.commands.notices import patient
     from engramlog_server.ops.settings import load_settings
@@ -77,12 +75,12 @@ def make(
 
     settings = load_settings()
     with open_the_store(settings, on_wait=patient(err)) as store, progress("backup", json, long=0) as advance:
-        place = seals_asked(store, settings, seals, without=without_seals)
+        place = keys_asked(store, settings, keys, without=without_keys)
         if keep is None:
-            made = make_backup(store, settings, destination, seals=place, on_progress=advance)
+            made = make_backup(store, settings, destination, keys=place, on_progress=advance)
             show(made._asdict(), json, _render_made)
             return
-        done = rotate_backups(store, settings, destination, keep, seals=place, on_progress=advance)
+        done = rotate_backups(store, settings, destination, keep, keys=place, on_progress=advance)
     show(done._asdict() | {"made": done.made._asdict()}, json, _render_rotated)
     if done.left:
         raise typer.Exit(3)
@@ -106,15 +104,15 @@ def _render_made(answer: dict[str, Any]) -> None:
         f" proved: {answer['bytes']:,} bytes, backup {answer['backup']}",
         soft_wrap=True,
     )
-    if answer["seals"]:
+    if answer["keys"]:
         out.print(
-            f"its seals lie in {escape(answer['seals']['file'])} [dim](keep them apart from it, and the master key apart from"
+            f"its keys lie in {escape(answer['keys']['file'])} [dim](keep them apart from it, and the master key apart from"
             " both)[/]",
             soft_wrap=True,
         )
     elif answer["sealed"]:
         out.print(
-            "[yellow]It is incomplete: nobody opens it without its seals.[/] `engramlog backup seals FILE` saves them.",
+            "[yellow]It is incomplete: nobody opens it without its keys.[/] `engramlog backup keys FILE` saves them.",
             soft_wrap=True,
         )
     else:
@@ -124,34 +122,32 @@ def _render_made(answer: dict[str, Any]) -> None:
 
 
 @backup_app.command(
-    "seals",
-    epilog="Example: `engramlog backup seals /backup/seals`, or without a file where ENGRAMLOG_SEALS_BACKUP names it, from cron",
+    "keys",
+    epilog="Example: `engramlog backup keys /backup/keys`, or without a file where ENGRAMLOG_KEYS_BACKUP names it, from cron",
 )
 def seals_(
     file: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="[FILE]", help=f"Where they are kept; {SEALS_BACKUP} when left out.", show_default=False
-        ),
+        typer.Argument(metavar="[FILE]", help=f"Where they are kept; {KEYS_BACKUP} when left out.", show_default=False),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Write all seals of the store into one private file, in place of the one before. Works while the store is used.
+    """Write all keys of the store into one private file, in place of the one before. Works while the store is used.
 
     With it a backup of a sealed store can be read again; what was erased before it was written cannot. Without the master key it is
     of no use. What is said later opens from a backup by a later save alone: save as often as you can lose.
     """
     from engramlog_server.ops.commands.notices import patient
-    from engramlog_server.ops.keys.backup import save_seals
+    from engramlog_server.ops.keys.backup import save_keys
     from engramlog_server.ops.settings import load_settings
     from engramlog_server.ops.store import open_the_store
 
     settings = load_settings()
-    path = file if file is not None else settings.seals_backup
+    path = file if file is not None else settings.keys_backup
     if path is None:
-        raise InputError(f"file: got nothing; allowed: a file, or {SEALS_BACKUP} that names one", field="file")
-    with open_the_store(settings, on_wait=patient(err)) as store, progress("seals", json, long=0) as advance:
-        done = save_seals(store, settings, path, advance)
+        raise InputError(f"file: got nothing; allowed: a file, or {KEYS_BACKUP} that names one", field="file")
+    with open_the_store(settings, on_wait=patient(err)) as store, progress("keys", json, long=0) as advance:
+        done = save_keys(store, settings, path, advance)
     show(done._asdict(), json, _render_saved)
 
 
@@ -170,18 +166,18 @@ def _render_saved(answer: dict[str, Any]) -> None:
 )
 def check(
     folder: Folder,
-    seals: SealsFile = None,
+    keys: KeysFile = None,
     json: Json = False,
 ) -> None:
     """Prove a backup: every file's hash, no entry missing, every body as it was committed to, every chain. Needs no store.
 
-    Exit code 3 where it is incomplete: of a sealed store its seals are not at hand, or do not open all of it.
+    Exit code 3 where it is incomplete: of a sealed store its keys are not at hand, or do not open all of it.
     """
     from engramlog_server.ops.backup.checking import check_backup
     from engramlog_server.ops.backup.folder import held, open_backup
     from engramlog_server.ops.settings import load_settings
 
-    path = seals.expanduser().absolute() if seals is not None else load_settings().seals_backup
+    path = keys.expanduser().absolute() if keys is not None else load_settings().keys_backup
     with held(open_backup(folder)) as found, progress("check", json, long=0) as advance:
         done = check_backup(found, advance, path)
     show(done._asdict(), json, _render_checked)
@@ -204,11 +200,11 @@ def _render_checked(answer: dict[str, Any]) -> None:
 
 @backup_app.command(
     "restore",
-    epilog="Example: `ENGRAMLOG_DATA=/srv/new engramlog backup restore /backup/2026-11-27 --seals /keys/seals`",
+    epilog="Example: `ENGRAMLOG_DATA=/srv/new engramlog backup restore /backup/2026-11-27 --keys /keys/keys-backup`",
 )
 def restore(
     folder: Folder,
-    seals: SealsFile = None,
+    keys: KeysFile = None,
     yes: Yes = False,
     alone: Alone = False,
     json: Json = False,
@@ -224,7 +220,7 @@ def restore(
     from engramlog_server.ops.settings import load_settings
 
     settings, found = load_settings(), open_backup(folder)
-    path = seals.expanduser().absolute() if seals is not None else settings.seals_backup
+    path = keys.expanduser().absolute() if keys is not None else settings.keys_backup
     if not json:
         _render_plan(found, settings)
     _confirm(yes, json, "Restore it now?", {"backup": found.manifest.backup, "events": found.manifest.events})
@@ -232,7 +228,7 @@ def restore(
         done = restore_backup(settings, found, path, alone=alone, on_progress=advance, on_wait=patient(err))
     answer = done._asdict() | _asked_what_is_kept(settings)
     show(answer, json, _render_restored)
-    if (answer["seals"] or {}).get("newer_than_keys"):
+    if (answer["keys"] or {}).get("newer_than_keys"):
         raise typer.Exit(3)
 
 
@@ -282,7 +278,7 @@ def _render_restored(answer: dict[str, Any]) -> None:
         f" {answer['moment']}: proved equal to the backup, and folded.",
         soft_wrap=True,
     )
-    if number := (answer["seals"] or {}).get("newer_than_keys"):
+    if number := (answer["keys"] or {}).get("newer_than_keys"):
         out.print(
             f"[red]{many(number, 'event')}[/] are newer than the saved keys, and cannot be opened", soft_wrap=True
         )
@@ -290,7 +286,7 @@ def _render_restored(answer: dict[str, Any]) -> None:
         out.print(f"[yellow]{escape(alarm['name'])}[/] {escape(alarm['text'])}", soft_wrap=True)
     out.print(
         "[dim]Next: `engramlog verify`; then, once nobody uses the original any more, `engramlog backup take-over`, and of a sealed"
-        " store `engramlog erase --again` and `engramlog backup seals`[/]",
+        " store `engramlog erase --again` and `engramlog backup keys`[/]",
         soft_wrap=True,
     )
 

@@ -60,7 +60,7 @@ from engramlog_server.ops.erasing.fence_list import FenceList, came_back, list_p
 from engramlog_server.ops.kept.head_file import HeadFile, heads_path
 from engramlog_server.ops.kept.heads import refuse_changed_log
 from engramlog_server.ops.kept.rejections import ValueFile, values_path
-from engramlog_server.ops.keys.backup import SealsUnusable, known_seals
+from engramlog_server.ops.keys.backup import KeysUnusable, known_keys
 from engramlog_server.ops.listeners import SOON, Listeners, how_it_listens, listeners_of, require_key
 from engramlog_server.ops.owned import is_ours
 from engramlog_server.ops.processes.checks import STILL_SECONDS
@@ -78,7 +78,7 @@ from engramlog_server.projections.access.grants import ALL
 from engramlog_server.projections.access.provider import OF_PROVIDER
 from engramlog_server.projections.fold.builds import BuildKeys
 from engramlog_server.projections.redis.create import StoreIdentity, check_format
-from engramlog_server.projections.redis.restored import BACKED_UP, backed_up_at, backed_up_with_seals
+from engramlog_server.projections.redis.restored import BACKED_UP, backed_up_at, backed_up_with_keys
 from engramlog_server.projections.redis.sealed import opens
 from engramlog_server.projections.redis.store import read_owner
 
@@ -495,47 +495,47 @@ def _rejections(reached: ReachedStore) -> Findings:
     return [rejections(kept, file.path, trouble, apart=settings.rejections is not None)]
 
 
-def seals_backup(
+def keys_backup(
     path: Path | None, trouble: str | None, saved_at: datetime | None, erased_at: datetime | None, now: datetime
 ) -> CheckFinding:
-    """Whether seals are kept apart, and whether the kept ones still open something erased.
+    """Whether keys are kept apart, and whether the kept ones still open something erased.
 
     `path`: the file that is set, None if none is. `trouble`: why it cannot be used. `erased_at`: of the newest step of an erasure
     in this machine's list.
     """
-    check = "seals"
+    check = "kept keys"
     if path is None:
-        text = "no backup of the seals is kept apart (ENGRAMLOG_SEALS_BACKUP): each copy holds its own"
+        text = "no backup of the keys is kept apart (ENGRAMLOG_KEYS_BACKUP): if the key store is lost, nobody opens the store"
         return BACKUPS.ok(check, text)
     if trouble is not None:
-        return BACKUPS.wrong(check, trouble, "docs/sealing.md, `The seals' own backup`")
+        return BACKUPS.wrong(check, trouble, "docs/sealing.md, `The backup of the keys`")
     if saved_at is None:
-        return BACKUPS.wrong(check, f"{path} is not there: the seals were never saved", "`engramlog backup seals`")
+        return BACKUPS.wrong(check, f"{path} is not there: the keys were never saved", "`engramlog backup keys`")
     when = f"{path} was saved {utc_text(saved_at)}, {_age(now - saved_at)} ago"
     if erased_at is not None and erased_at > saved_at:
         text = f"{when}, before the newest erasure ({utc_text(erased_at)}): with it a backup opens what was erased"
-        return BACKUPS.wrong(check, text, "replace it: `engramlog backup seals`")
+        return BACKUPS.wrong(check, text, "replace it: `engramlog backup keys`")
     return BACKUPS.ok(check, f"{when}: what was said since opens from a backup by a later save alone")
 
 
-def _seals_backup(reached: ReachedStore, own: Callable[[], int]) -> Findings:
+def _keys_backup(reached: ReachedStore, own: Callable[[], int]) -> Findings:
     identity, settings = reached.known, reached.settings
     if identity.sealed is None:
         return []
-    path, trouble, saved_at, erasures = settings.seals_backup, None, None, []
+    path, trouble, saved_at, erasures = settings.keys_backup, None, None, []
     if path is not None:
         erasures = FenceList(list_path(settings, identity.store_id), identity.store_id).read_all()
         try:
-            kept = known_seals(path)
+            kept = known_keys(path)
             if kept is not None and kept.store_id != identity.store_id:
-                trouble = f"{path} holds the seals of store {kept.store_id}, and this is {identity.store_id}"
+                trouble = f"{path} holds the keys of store {kept.store_id}, and this is {identity.store_id}"
             saved_at = None if kept is None else datetime.fromisoformat(kept.saved_at)
-        except SealsUnusable as error:
+        except KeysUnusable as error:
             trouble = error.message
         except ValueError:
             trouble = f"{path} does not say when it was saved"
     erased_at = max((datetime.fromisoformat(one.at) for one in erasures if one.step != "readmitted"), default=None)
-    return [seals_backup(path, trouble, saved_at, erased_at, from_micros(own()))]
+    return [keys_backup(path, trouble, saved_at, erased_at, from_micros(own()))]
 
 
 def _age(age: timedelta) -> str:
@@ -548,7 +548,7 @@ def _age(age: timedelta) -> str:
 def copies(folder: Path | None, made: datetime | None, now: datetime, *, complete: bool = True) -> CheckFinding:
     """When the store was last backed up, by its own record; whether that backup still exists cannot be seen from here.
 
-    `folder`: its data folder, None of a Redis of one's own. `complete`: whether the seals of a sealed store were saved too.
+    `folder`: its data folder, None of a Redis of one's own. `complete`: whether the keys of a sealed store were saved too.
     """
     check = "copies"
     if made is None:
@@ -556,8 +556,8 @@ def copies(folder: Path | None, made: datetime | None, now: datetime, *, complet
         return BACKUPS.unseen(check, f"no backup was made, and {unseen} cannot be seen from here", BACKUP)
     state = f"the last backup was made {utc_text(made)}, {_age(now - made)} ago"
     if not complete:
-        text = f"{state}, and is incomplete: its seals were not saved, and without them it cannot be opened"
-        cure = "name a file for them (ENGRAMLOG_SEALS_BACKUP), and `engramlog backup seals`"
+        text = f"{state}, and is incomplete: its keys were not saved, and without them it cannot be opened"
+        cure = "name a file for them (ENGRAMLOG_KEYS_BACKUP), and `engramlog backup keys`"
         return BACKUPS.wrong(check, text, cure)
     if now - made > OLD_BACKUP:
         return BACKUPS.advice(check, state, f"make one: {BACKUP}")
@@ -570,20 +570,20 @@ def _copies(reached: ReachedStore, own: Callable[[], int]) -> Findings:
         with closing(reached.wire()) as wire:
             raw = wire.call("HGET", STORE_KEY, BACKED_UP)
         made = None if raw is None else backed_up_at(raw)
-        if made is not None and reached.known.sealed is not None and not backed_up_with_seals(raw):
+        if made is not None and reached.known.sealed is not None and not backed_up_with_keys(raw):
             complete = _saved_since(reached, made)
     return [copies(reached.folder, made, from_micros(own()), complete=complete)]
 
 
 def _saved_since(reached: ReachedStore, made: datetime) -> bool:
-    """Whether the file of seals that is set was saved after a backup was made."""
+    """Whether the file of keys that is set was saved after a backup was made."""
     try:
-        path = reached.settings.seals_backup
-        kept = None if path is None else known_seals(path)
+        path = reached.settings.keys_backup
+        kept = None if path is None else known_keys(path)
         if kept is None or kept.store_id != reached.known.store_id:
             return False
         return datetime.fromisoformat(kept.saved_at) >= made
-    except (SealsUnusable, ValueError):  # the check of the seals reports it
+    except (KeysUnusable, ValueError):  # the check of the keys reports it
         return False
 
 
@@ -802,7 +802,7 @@ def of_the_store(reached: ReachedStore, own: Callable[[], int]) -> list[Check]:
         Check(CLUSTER, "cluster", partial(servers.look_at_cluster, reached)),
         Check(BACKUPS, "kept heads", partial(_heads, reached)),
         Check(BACKUPS, "kept rejections", partial(_rejections, reached)),
-        Check(BACKUPS, "seals", partial(_seals_backup, reached, own)),
+        Check(BACKUPS, "kept keys", partial(_keys_backup, reached, own)),
         *without_redis,
         Check(CLOCK, "redis clock", partial(servers.look_at_clocks, reached, own)),
         Check(PROCESSES, "workers", partial(_work, reached)),

@@ -40,7 +40,7 @@ def left_behind(wire: Wire, tags: Sequence[str], unended: Collection[str] = ()) 
 
 
 def untold(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) -> set[str]:
-    """Erasures of the list of which the log says nothing: it is an older copy whose seals were brought back. Raises StoreError."""
+    """Erasures of the list of which the log says nothing: it is an older copy whose keys were brought back. Raises StoreError."""
     keys, known = LogKeys(tags[partition_of(ERASURES, len(tags))]), set[str]()
     for some in slices(sorted({one.event for one in listed}), AT_ONCE):
         known |= read_seqs(wire, keys, ERASURES, some).keys()

@@ -94,8 +94,8 @@ class ErasureCertified(msgspec.Struct, frozen=True, kw_only=True):
     differences: list[dict[str, Any]]
     aof: str
     dump: str
-    seals_saved_at: str | None
-    """When the seals' own backup was written last: what was erased before cannot be opened by it. None where none is kept."""
+    keys_saved_at: str | None
+    """When the backup of the keys was written last: what was erased before cannot be opened by it. None where none is kept."""
     not_proven: list[str]
     """What could not be seen to from here, and what to do about it, a sentence each."""
     residue: Residue | None = None
@@ -364,7 +364,7 @@ class _Run:
             differences=verdict.differences[:20],
             aof=rewritten.aof,
             dump=rewritten.dump,
-            seals_saved_at=kept.saved_at,
+            keys_saved_at=kept.saved_at,
             not_proven=[*unproven, *kept.not_proven],
         )
 

@@ -318,7 +318,7 @@ class _WordsRun:
             differences=verdict.differences[:20],
             aof=rewritten.aof,
             dump=rewritten.dump,
-            seals_saved_at=kept.saved_at,
+            keys_saved_at=kept.saved_at,
             said_meanwhile=meanwhile,
             not_proven=[*unproven, *kept.not_proven],
         )

@@ -28,7 +28,7 @@ import msgspec
 
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import EngramlogError, InputError, StoreMismatch, StoreUnavailable
-from engramlog_server.events.partitions import SEALS_FROM, STORE_KEY, LogKeys
+from engramlog_server.events.partitions import KEYS_FROM, STORE_KEY, LogKeys
 from engramlog_server.events.redis.log import entries
 from engramlog_server.events.redis.secrets import whole_number
 from engramlog_server.events.redis.wire import Wire
@@ -46,7 +46,7 @@ from engramlog_server.projections.redis.restored import refuse_copy
 
 TURN_SECONDS = 60.0
 """How long another save of the same file is waited for."""
-ALLOWED = "a file that `engramlog backup seals` wrote, this user's alone (0600)"
+ALLOWED = "a file that `engramlog backup keys` wrote, this user's alone (0600)"
 PAGE = 1_000
 _ABOUT = "about.json"
 _TABLES = """
@@ -59,7 +59,7 @@ Progress = Callable[[int, int], None]
 """Hears of how many entries were saved, of how many."""
 
 
-class SealsUnusable(InputError):
+class KeysUnusable(InputError):
     """A backup of keys cannot be used: missing, a link, open to others, damaged, or no such file."""
 
 
@@ -83,7 +83,7 @@ class SavedKeys(msgspec.Struct, frozen=True, kw_only=True):
     """SHA-256 of all rows, in their order."""
 
 
-class SealsSaved(NamedTuple):
+class KeysWritten(NamedTuple):
     """What was written."""
 
     file: str
@@ -99,7 +99,7 @@ class SealsSaved(NamedTuple):
     """When the one before was saved; None if there was none."""
 
 
-class SealsKept(NamedTuple):
+class KeysKept(NamedTuple):
     """What a certificate tells of the backup of the keys."""
 
     saved_at: str | None
@@ -108,17 +108,17 @@ class SealsKept(NamedTuple):
     """Why it could not be written again, in a sentence."""
 
 
-def known_seals(path: Path) -> SavedKeys | None:
-    """What a backup of keys says of itself; None if there is none. Raises SealsUnusable."""
+def known_keys(path: Path) -> SavedKeys | None:
+    """What a backup of keys says of itself; None if there is none. Raises KeysUnusable."""
     if not os.path.lexists(path):
         return None
     with _opened(path) as database:
         return _read_about(path, database)
 
 
-def save_seals(
+def save_keys(
     store: OpenStore, settings: Settings, path: Path, on_progress: Progress = lambda _done, _all: None
-) -> SealsSaved:
+) -> KeysWritten:
     """Write all keys and salts of a store into a file, in place of the one before.
 
     Raises InputError for a file that cannot be used or a store that lies open, StoreMismatch if the file is another store's or of a
@@ -130,7 +130,7 @@ def save_seals(
         raise StoreMismatch("this store lies open: it has no keys that could be saved")
     refuse_copy(identity.restored, "no keys are saved of a copy")
     with _in_turn(path), closing(store.wire()) as wire:
-        before = known_seals(path)
+        before = known_keys(path)
         _drop_left(path)
         at = utc_text(from_micros(now_micros()))
         heads = [
@@ -151,36 +151,36 @@ def save_seals(
         listed = _list_lines(list_path(settings, identity.store_id))
         about = _write(path, wire.seals.keys, about, listed, on_progress)
     size, replaced = path.stat().st_size, None if before is None else before.saved_at
-    return SealsSaved(str(path), about.save, at, identity.store_id, sum(heads), about.keys, size, replaced)
+    return KeysWritten(str(path), about.save, at, identity.store_id, sum(heads), about.keys, size, replaced)
 
 
-def saved_anew(store: OpenStore, settings: Settings) -> SealsKept:
+def saved_anew(store: OpenStore, settings: Settings) -> KeysKept:
     """Write the file that is set again, as every erasure does at its end. Raises nothing of ours: what is erased is erased."""
-    path = settings.seals_backup
+    path = settings.keys_backup
     if path is None:
-        return SealsKept(None)
+        return KeysKept(None)
     try:
-        return SealsKept(save_seals(store, settings, path).saved_at)
+        return KeysKept(save_keys(store, settings, path).saved_at)
     except EngramlogError as error:
         told = (
             f"the backup of the keys {path} was not written again, so with it a backup still opens what was erased:"
-            f" {error.message}; see to it, and run `engramlog backup seals`"
+            f" {error.message}; see to it, and run `engramlog backup keys`"
         )
     try:
-        kept = known_seals(path)
+        kept = known_keys(path)
     except EngramlogError:
-        return SealsKept(None, (told,))
+        return KeysKept(None, (told,))
     mine = kept is not None and kept.store_id == store.identity.store_id
-    return SealsKept(kept.saved_at if kept is not None and mine else None, (told,))
+    return KeysKept(kept.saved_at if kept is not None and mine else None, (told,))
 
 
-def restore_seals(path: Path, target: KeyStore, listed: FenceList) -> SavedKeys:
+def restore_keys(path: Path, target: KeyStore, listed: FenceList) -> SavedKeys:
     """Put the keys, salts and fences of a backup into the key store and the list of a store that is restored. Can be done again.
 
-    Raises SealsUnusable, with nothing changed, StoreUnavailable.
+    Raises KeysUnusable, with nothing changed, StoreUnavailable.
     """
     with _opened(path) as database:
-        about = check_seals(path, database)
+        about = check_keys(path, database)
         for keys in _pages(database.execute("SELECT name, line FROM keys ORDER BY name")):
             target.put(dict(keys))
         for salts in _pages(database.execute("SELECT id, value FROM salts ORDER BY id")):
@@ -194,11 +194,11 @@ def restore_seals(path: Path, target: KeyStore, listed: FenceList) -> SavedKeys:
     return about
 
 
-def check_seals(path: Path, database: sqlite3.Connection | None = None) -> SavedKeys:
-    """Prove a backup of keys: every row is as it was written. Needs no key. Raises SealsUnusable."""
+def check_keys(path: Path, database: sqlite3.Connection | None = None) -> SavedKeys:
+    """Prove a backup of keys: every row is as it was written. Needs no key. Raises KeysUnusable."""
     if database is None:
         with _opened(path) as opened:
-            return check_seals(path, opened)
+            return check_keys(path, opened)
     about = _read_about(path, database)
     try:
         rows = sha256()
@@ -264,7 +264,7 @@ def _write(path: Path, keys: KeyStore, about: SavedKeys, listed: Sequence[bytes]
             database.execute("INSERT INTO about VALUES (?, ?)", (_ABOUT, msgspec.json.encode(about)))
             database.execute("COMMIT")
         _sync(fresh)
-        check_seals(fresh)
+        check_keys(fresh)
         fresh.replace(path)
         with suppress(PermissionError):  # a folder that may be written to and not read
             sync_folder(path.parent)
@@ -359,7 +359,7 @@ def _refuse_newer(wire: Wire, identity: StoreIdentity, path: Path, before: Saved
     same = len(before.heads) == len(heads) and all(old <= new for old, new in zip(before.heads, heads, strict=True))
     if same and _event_ids(wire, identity.tags, before.heads) == before.events:
         return
-    if (wire.call("HGET", STORE_KEY, SEALS_FROM) or b"").decode("ascii", "replace") == before.save:
+    if (wire.call("HGET", STORE_KEY, KEYS_FROM) or b"").decode("ascii", "replace") == before.save:
         return
     raise StoreMismatch(
         f"{path} was saved at {before.saved_at} of a newer state of this store: this is an older copy, or went on from one, and its"
@@ -379,8 +379,8 @@ def _list_lines(path: Path) -> list[bytes]:
     return whole
 
 
-def _unusable(path: Path, what: str) -> SealsUnusable:
-    return SealsUnusable(f"file: got {str(path)!r}, which {what}; allowed: {ALLOWED}", field="file", file=str(path))
+def _unusable(path: Path, what: str) -> KeysUnusable:
+    return KeysUnusable(f"file: got {str(path)!r}, which {what}; allowed: {ALLOWED}", field="file", file=str(path))
 
 
 def _unwritten(path: Path, error: OSError) -> StoreUnavailable:

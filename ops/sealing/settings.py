@@ -26,8 +26,8 @@ class SealingSettings(BaseModel):
     keys: Annotated[str | None, Field(repr=False)] = None
     """Key store of a sealed store: the absolute path of a file on this host, or the URL of a Redis that is not the log's if several
     hosts use the store. Unset: a file in the data folder."""
-    seals_backup: Path | None = None
-    """Absolute path of a file outside the data folder that keeps a copy of the seals. Every erasure writes the file again.
+    keys_backup: Path | None = None
+    """Absolute path of a file outside the data folder that keeps a copy of the keys. Every erasure writes the file again.
     Unset: no copy."""
 
     @field_validator("sealed_by")
@@ -44,7 +44,7 @@ class SealingSettings(BaseModel):
             raise ValueError(KEYS_ALLOWED)
         return value
 
-    @field_validator("vault_token_file", "seals_backup")
+    @field_validator("vault_token_file", "keys_backup")
     @classmethod
     def _whole_path_of_vault(cls, value: Path | None) -> Path | None:
         if value is not None and not value.expanduser().is_absolute():

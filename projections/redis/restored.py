@@ -25,8 +25,8 @@ class RestoredTold(TypedDict):
 
 
 BACKED_UP = "backed_up"
-"""The field of a store that tells when its last backup was made, as an instant, its id, and whether its seals were saved."""
-WITH_SEALS = "seals"
+"""The field of a store that tells when its last backup was made, as an instant, its id, and whether its keys were saved."""
+WITH_KEYS = "keys"
 STORE_RESTORED = "store_restored"
 """The alarm of such a store."""
 
@@ -96,9 +96,9 @@ def backed_up_at(raw: bytes) -> datetime | None:
     return told if told.tzinfo is not None else None
 
 
-def backed_up_with_seals(raw: bytes) -> bool:
-    """Whether the seals were saved along with it."""
-    return raw.endswith(f" {WITH_SEALS}".encode())
+def backed_up_with_keys(raw: bytes) -> bool:
+    """Whether the keys were saved along with it."""
+    return raw.endswith(f" {WITH_KEYS}".encode())
 
 
 def refuse_copy(restored: FromBackup | None, what: str) -> None:

@@ -31,6 +31,6 @@ def test_the_drill_brings_back_what_was_said_and_not_who_was_erased(tmp_path: Pa
     assert "OwnerErased" in "".join(errors)
     assert "is not the original" in "".join(errors)
     assert re.search(r"^ok \d+ events, 2 memories", told[WENT_ON], re.MULTILINE)
-    assert {one.name for one in (tmp_path / "empty").iterdir()} >= {"monday", "tuesday", "seals"}
+    assert {one.name for one in (tmp_path / "empty").iterdir()} >= {"monday", "tuesday", "keys-backup"}
     assert not [name for name in ("data", "backups", "keys") if (tmp_path / name).exists()]
     assert "incomplete" not in "".join(told)

@@ -59,7 +59,7 @@ def test_an_erasure_did_not_finish(night: Night) -> None:
 def test_backups_that_make_themselves(night: Night) -> None:
     backups = night.folder / "backups"
     backups.mkdir()
-    night.setting(BACKUPS=str(backups), SEALS=str(night.folder / "seals"))
+    night.setting(BACKUPS=str(backups), KEYS=str(night.folder / "keys"))
     night.given(f"engramlog add alice '{TEA}'")
     night.when()
     night.do()

@@ -210,7 +210,7 @@ SCENES = (
     ),
     Scene(
         "a restore on an empty machine",
-        "a sealed store is backed up while memories are added; all is lost but the backup, the seals and the master key",
+        "a sealed store is backed up while memories are added; all is lost but the backup, the keys and the master key",
         "nothing: the restore opens every entry",
         "every event that was acknowledged before the backup is there once, with its words, and `verify` ends with 0",
         a_restore_on_an_empty_machine,

@@ -1,4 +1,4 @@
-"""The scene in which a machine is lost, and its sealed store comes back on an empty one from backup, seals and master key."""
+"""The scene in which a machine is lost, and its sealed store comes back on an empty one from backup, keys and master key."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class _Speaker(Thread):
 
 
 def a_restore_on_an_empty_machine(folder: Path, _seed: int) -> Verdict:
-    """A backup is made while memories are added; then all is gone but the backup, the seals and the master key."""
+    """A backup is made while memories are added; then all is gone but the backup, the keys and the master key."""
     first, empty = folder / "first", folder / "empty"
     for machine in (first, empty):
         machine.mkdir(mode=0o700)
@@ -54,10 +54,10 @@ def a_restore_on_an_empty_machine(folder: Path, _seed: int) -> Verdict:
         speaker.start()
         wait_until(lambda: len(speaker.told) >= ENOUGH, "memories are acknowledged")
         acknowledged = list(speaker.told)
-        code, answer = up.command("backup", "make", str(first / "backup"), "--seals", str(first / "seals"))
+        code, answer = up.command("backup", "make", str(first / "backup"), "--keys", str(first / "keys"))
         assert code == 0, answer
     shutil.copytree(first / "backup", empty / "backup")
-    for name in ("seals", "key"):
+    for name in ("keys", "key"):
         shutil.copy2(first / name, empty / name)
     shutil.rmtree(first)
 
@@ -86,4 +86,4 @@ class _Closing:
 
 
 def _keys(machine: Path) -> dict[str, str]:
-    return {"ENGRAMLOG_SEALED_BY": str(machine / "key"), "ENGRAMLOG_SEALS_BACKUP": str(machine / "seals")}
+    return {"ENGRAMLOG_SEALED_BY": str(machine / "key"), "ENGRAMLOG_KEYS_BACKUP": str(machine / "keys")}

@@ -28,7 +28,7 @@ TOLD = datetime(2026, 1, 5, tzinfo=UTC)
 
 
 class Depot:
-    """A data folder with four memories of each owner, a place for backups, and of a sealed store its key and seals."""
+    """A data folder with four memories of each owner, a place for backups, its keys too if it is sealed."""
 
     def __init__(
         self,
@@ -41,13 +41,13 @@ class Depot:
     ) -> None:
         self.cli, self.folder, self.sealed = Cli(monkeypatch, capture), folder, sealed
         self._monkeypatch = monkeypatch
-        self.seals = folder / "seals"
+        self.keys = folder / "keys"
         monkeypatch.delenv("ENGRAMLOG_REDIS_URL", raising=False)
         monkeypatch.setenv("ENGRAMLOG_PARTITIONS", str(partitions))
         if sealed:
             make_key_file(folder / "key")
             monkeypatch.setenv("ENGRAMLOG_SEALED_BY", str(folder / "key"))
-            monkeypatch.setenv("ENGRAMLOG_SEALS_BACKUP", str(self.seals))
+            monkeypatch.setenv("ENGRAMLOG_KEYS_BACKUP", str(self.keys))
         else:
             monkeypatch.setenv("ENGRAMLOG_SEALED_BY", "none")
         self.data = self.on("data")
@@ -72,11 +72,11 @@ class Depot:
         }
 
     def make(self, name: str = "backup") -> Path:
-        """A backup, and of a sealed store its seals."""
+        """A backup, and of a sealed store its keys."""
         made = self.folder / name
         self.cli.json("backup", "make", str(made))
         if self.sealed:
-            self.cli.json("backup", "seals")
+            self.cli.json("backup", "keys")
         return made
 
     def restore(self, made: Path, *words: str, code: int = 0) -> Any:

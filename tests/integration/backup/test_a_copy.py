@@ -58,10 +58,10 @@ def test_it_answers_and_takes_nothing_by_any_command(depot: Depot) -> None:
     told = depot.cli.json("backup", "make", str(depot.folder / "more"), code=1)
     assert "no backup is made of a copy" in told["message"]
     if depot.sealed:
-        seals = depot.seals.read_bytes()
-        assert "no keys are saved of a copy" in depot.cli.json("backup", "seals", code=1)["message"]
+        keys = depot.keys.read_bytes()
+        assert "no keys are saved of a copy" in depot.cli.json("backup", "keys", code=1)["message"]
         assert COPY in depot.cli.json("erase", "ada", "--yes", code=1)["message"]
-        assert depot.seals.read_bytes() == seals
+        assert depot.keys.read_bytes() == keys
         assert depot.answers() == answers
     depot.cli.json("backup", "take-over", "--reason", "the machine burnt", "--yes")
     assert depot.alarms(code=0) == set()
@@ -73,7 +73,7 @@ def test_it_answers_and_takes_nothing_by_any_command(depot: Depot) -> None:
     depot.on("third")
     if depot.sealed:
         depot.on("new")
-        depot.cli.json("backup", "seals")
+        depot.cli.json("backup", "keys")
         depot.on("third")
     depot.restore(depot.folder / "more")
     assert depot.cli.json("status")["restored"]["events"] == EVENTS + 3

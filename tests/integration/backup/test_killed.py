@@ -45,8 +45,8 @@ from engramlog_server.ops.backup.folder import open_backup
 from engramlog_server.ops.backup.restoring import restore_backup
 from engramlog_server.ops.settings import load_settings
 from tests.chaos.fate import DIE, fated
-seals = load_settings().seals_backup
-restore_backup(load_settings(), open_backup(Path(sys.argv[2])), seals, probe=fated(DIE, sys.argv[1], int(sys.argv[3])))
+keys = load_settings().keys_backup
+restore_backup(load_settings(), open_backup(Path(sys.argv[2])), keys, probe=fated(DIE, sys.argv[1], int(sys.argv[3])))
 """
 
 

@@ -215,38 +215,38 @@ def test_a_page_is_what_one_answer_holds_and_no_more(lying_open: Depot, monkeypa
     assert {len(page) for pages in found for page in pages} <= {1, 2}
 
 
-def test_no_backup_of_a_sealed_store_is_made_by_oversight_without_its_seals(
+def test_no_backup_of_a_sealed_store_is_made_by_oversight_without_its_keys(
     sealed: Depot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.delenv("ENGRAMLOG_SEALS_BACKUP")
+    monkeypatch.delenv("ENGRAMLOG_KEYS_BACKUP")
     (backups := sealed.folder / "backups").mkdir()
     for words in (["make", str(backups / "monday")], ["make", "--keep", "7", str(backups)]):
-        assert "--seals: got nothing; allowed: a file apart from" in sealed.cli("backup", *words, code=2).err
-        assert "in the data folder" in sealed.cli("backup", *words, "--seals", str(sealed.data / "s"), code=2).err
-        both = [*words, "--seals", str(sealed.seals), "--without-seals"]
-        assert "nothing with --without-seals" in sealed.cli("backup", *both, code=2).err
+        assert "--keys: got nothing; allowed: a file apart from" in sealed.cli("backup", *words, code=2).err
+        assert "in the data folder" in sealed.cli("backup", *words, "--keys", str(sealed.data / "s"), code=2).err
+        both = [*words, "--keys", str(sealed.keys), "--without-keys"]
+        assert "nothing with --without-keys" in sealed.cli("backup", *both, code=2).err
     assert list(backups.iterdir()) == []
     bare = str(backups / "bare")
-    assert "incomplete" in sealed.cli("backup", "make", bare, "--without-seals").out
+    assert "incomplete" in sealed.cli("backup", "make", bare, "--without-keys").out
     assert "its keys are not at hand" in sealed.cli("backup", "check", bare, code=3).out
     told = {one["check"]: one for one in sealed.cli.json("doctor", code=1)["checks"]}
     assert (told["copies"]["result"], "incomplete" in told["copies"]["found"]) == ("wrong", True)
-    done = sealed.cli.json("backup", "make", str(backups / "whole"), "--seals", str(sealed.seals))
-    assert done["seals"]["events"] == EVENTS
-    assert sealed.cli.json("backup", "check", bare, "--seals", str(sealed.seals))["incomplete"] is None
+    done = sealed.cli.json("backup", "make", str(backups / "whole"), "--keys", str(sealed.keys))
+    assert done["keys"]["events"] == EVENTS
+    assert sealed.cli.json("backup", "check", bare, "--keys", str(sealed.keys))["incomplete"] is None
     told = {one["check"]: one["result"] for one in sealed.cli.json("doctor")["checks"]}
     assert told["copies"] == "ok"
 
 
-def test_seals_that_were_saved_since_make_the_last_backup_whole(sealed: Depot) -> None:
-    sealed.cli.json("backup", "make", str(sealed.folder / "bare"), "--without-seals")
-    sealed.cli.json("backup", "seals")
+def test_keys_that_were_saved_since_make_the_last_backup_whole(sealed: Depot) -> None:
+    sealed.cli.json("backup", "make", str(sealed.folder / "bare"), "--without-keys")
+    sealed.cli.json("backup", "keys")
     told = {one["check"]: one["result"] for one in sealed.cli.json("doctor")["checks"]}
     assert told["copies"] == "ok"
 
 
-def test_a_store_that_lies_open_has_no_seals_to_save(lying_open: Depot) -> None:
-    made, seals = str(lying_open.folder / "backup"), str(lying_open.folder / "seals")
-    assert "has no seals" in lying_open.cli("backup", "make", made, "--seals", seals, code=2).err
-    assert lying_open.cli.json("backup", "make", made, "--without-seals")["seals"] is None
+def test_a_store_that_lies_open_has_no_keys_to_save(lying_open: Depot) -> None:
+    made, keys = str(lying_open.folder / "backup"), str(lying_open.folder / "keys")
+    assert "has no keys" in lying_open.cli("backup", "make", made, "--keys", keys, code=2).err
+    assert lying_open.cli.json("backup", "make", made, "--without-keys")["keys"] is None
     assert lying_open.cli.json("backup", "check", made)["incomplete"] is None

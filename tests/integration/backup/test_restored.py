@@ -76,7 +76,7 @@ def test_all_of_its_moment_is_back_byte_for_byte_and_verifies(depot: Depot) -> N
         assert 0 < store.client.ttl(day_key("2026-11-20")) <= 400 * 86_400
     assert "restored from backup" in depot.cli("verify").out
     if depot.sealed:
-        assert told["seals"]["newer_than_keys"] == 0
+        assert told["keys"]["newer_than_keys"] == 0
 
 
 def test_what_was_sent_before_is_known_again_once_it_is_taken_over(depot: Depot) -> None:
@@ -129,30 +129,30 @@ def test_a_store_that_is_there_is_refused_with_nothing_written(depot: Depot) -> 
     assert stored() == before
 
 
-def test_a_sealed_one_needs_its_seals_and_its_key_before_anything_is_written(
+def test_a_sealed_one_needs_its_keys_and_its_key_before_anything_is_written(
     sealed: Depot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = sealed.make()
     key = (sealed.folder / "key").read_bytes()
     sealed.on("new")
 
-    monkeypatch.delenv("ENGRAMLOG_SEALS_BACKUP")
+    monkeypatch.delenv("ENGRAMLOG_KEYS_BACKUP")
     assert "holds no keys" in sealed.restore(made, code=2)["message"]
-    assert "No such file" in sealed.restore(made, "--seals", str(sealed.folder / "no"), code=2)["message"]
+    assert "No such file" in sealed.restore(made, "--keys", str(sealed.folder / "no"), code=2)["message"]
     with monkeypatch.context() as without:
         without.delenv("ENGRAMLOG_SEALED_BY")
-        assert "sealed_by: got none" in sealed.restore(made, "--seals", str(sealed.seals), code=2)["message"]
+        assert "sealed_by: got none" in sealed.restore(made, "--keys", str(sealed.keys), code=2)["message"]
     monkeypatch.setenv("ENGRAMLOG_DATA", str(sealed.folder / "another"))
     sealed.say(range(3))
     others = sealed.folder / "others"
-    sealed.cli.json("backup", "seals", str(others))
+    sealed.cli.json("backup", "keys", str(others))
     monkeypatch.setenv("ENGRAMLOG_DATA", str(sealed.folder / "new"))
-    assert "and the backup is of store" in sealed.restore(made, "--seals", str(others), code=1)["message"]
+    assert "and the backup is of store" in sealed.restore(made, "--keys", str(others), code=1)["message"]
     (sealed.folder / "key").unlink()
     sealed.cli("master-key", "--new", str(sealed.folder / "key"))
-    assert "under another master key" in sealed.restore(made, "--seals", str(sealed.seals), code=1)["message"]
+    assert "under another master key" in sealed.restore(made, "--keys", str(sealed.keys), code=1)["message"]
     (sealed.folder / "key").write_bytes(key)
-    assert sealed.restore(made, "--seals", str(sealed.seals))["seals"]["newer_than_keys"] == 0
+    assert sealed.restore(made, "--keys", str(sealed.keys))["keys"]["newer_than_keys"] == 0
 
 
 def test_others_on_a_redis_of_ones_own_are_refused_before_the_log_of_a_sealed_one_is_laid(
@@ -167,21 +167,21 @@ def test_others_on_a_redis_of_ones_own_are_refused_before_the_log_of_a_sealed_on
         told = sealed.restore(made, code=1)
         assert told["error"] == "InUse"
         assert other.dbsize() == 0
-        assert sealed.restore(made, "--alone")["seals"]["newer_than_keys"] == 0
+        assert sealed.restore(made, "--alone")["keys"]["newer_than_keys"] == 0
         assert other.exists("engramlog:store")
     assert sealed.answers() == answers
 
 
-def test_what_is_newer_than_the_seals_is_told_by_the_exit_code(sealed: Depot) -> None:
-    sealed.cli.json("backup", "seals")
+def test_what_is_newer_than_the_keys_is_told_by_the_exit_code(sealed: Depot) -> None:
+    sealed.cli.json("backup", "keys")
     sealed.say(range(100, 103), "团队")
     made = sealed.folder / "backup"
-    sealed.cli.json("backup", "make", str(made), "--without-seals")
+    sealed.cli.json("backup", "make", str(made), "--without-keys")
     told = sealed.cli.json("backup", "check", str(made), code=3)["incomplete"]
     assert "does not open the 3 newest of its events" in told
     sealed.on("new")
     told = sealed.restore(made, code=3)
-    assert told["seals"]["newer_than_keys"] == 3
+    assert told["keys"]["newer_than_keys"] == 3
 
 
 def test_what_was_erased_since_the_backup_does_not_come_back(sealed: Depot, capsys: pytest.CaptureFixture[str]) -> None:

@@ -45,7 +45,7 @@ def rotated(folder: Path, number: int, keep: int) -> BackupRotated:
     """As a timer has it done in a night of February."""
     with open_the_store(load_settings()) as store:
         settings = load_settings()
-        return rotate_backups(store, settings, folder, keep, seals=settings.seals_backup, name=lambda: night(number))
+        return rotate_backups(store, settings, folder, keep, keys=settings.keys_backup, name=lambda: night(number))
 
 
 def there(folder: Path) -> list[str]:
@@ -58,7 +58,7 @@ def test_the_newest_stay_and_those_go_that_the_newest_holds_whole(depot: Depot, 
         assert done.kept == [night(one) for one in range(number, max(number - 2, 0), -1)]
         assert (done.removed, done.left) == ([night(number - 2)] if number > 2 else [], [])
         assert done.made.events == EVENTS + number - 1
-        assert (done.made.seals is not None) is depot.sealed
+        assert (done.made.keys is not None) is depot.sealed
         depot.say(range(100 + number, 101 + number))
     assert there(backups) == [night(3), night(4)]
     assert depot.cli.json("status")["backed_up"] == done.made.moment
@@ -71,7 +71,7 @@ def test_by_the_command_line_it_is_named_by_its_second_and_says_what_went(depot:
     rotated(backups, 1, 1)
     told = depot.cli("backup", "make", str(backups), "--keep", "1").out
     assert f"1 backup of this store kept there; removed: {night(1)}" in told
-    assert ("its seals lie in" in told) is depot.sealed
+    assert ("its keys lie in" in told) is depot.sealed
     (name,) = there(backups)
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ", name)
     assert depot.cli.json("backup", "check", str(backups / name))["events"] == EVENTS
@@ -138,7 +138,7 @@ def test_where_it_fails_none_goes(depot: Depot, backups: Path, monkeypatch: pyte
         raise OSError(28, "No space left on device")
 
     def lost(*_: object) -> None:
-        raise StoreUnavailable("the seals are lost")
+        raise StoreUnavailable("the keys are lost")
 
     with open_the_store(load_settings()) as store, monkeypatch.context() as patch:
         patch.setattr(os, "fsync", full)
@@ -146,8 +146,8 @@ def test_where_it_fails_none_goes(depot: Depot, backups: Path, monkeypatch: pyte
             rotate_backups(store, load_settings(), backups, 1, name=lambda: night(2))
     assert there(backups) == [night(1)]
     if depot.sealed:
-        monkeypatch.setattr("engramlog_server.ops.backup.making.save_seals", lost)
-        with pytest.raises(StoreUnavailable, match="the seals are lost"):
+        monkeypatch.setattr("engramlog_server.ops.backup.making.save_keys", lost)
+        with pytest.raises(StoreUnavailable, match="the keys are lost"):
             rotated(backups, 3, 1)
         assert there(backups) == [night(1)]
 

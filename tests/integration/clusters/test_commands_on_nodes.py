@@ -30,7 +30,7 @@ def cli(
     monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("ENGRAMLOG_SEALED_BY", str(key))
     monkeypatch.setenv("ENGRAMLOG_QUEUE_URL", redis_servers.get("valkey").url)
-    monkeypatch.setenv("ENGRAMLOG_SEALS_BACKUP", str(tmp_path / "seals"))
+    monkeypatch.setenv("ENGRAMLOG_KEYS_BACKUP", str(tmp_path / "keys"))
     return Cli(monkeypatch, capfd)
 
 
@@ -87,7 +87,7 @@ def test_keys_of_owners_on_every_node_are_wrapped_anew(cli: Cli) -> None:
     assert cli.json("verify")["ok"]
 
 
-def test_seals_are_saved_and_brought_back_but_what_was_erased(
+def test_keys_are_saved_and_brought_back_but_what_was_erased(
     cli: Cli, owners: list[str], redis_cluster: GivenCluster, tmp_path: Path
 ) -> None:
     made = tmp_path / "backup"
@@ -100,7 +100,7 @@ def test_seals_are_saved_and_brought_back_but_what_was_erased(
     for node in redis_cluster.primaries():  # the machines are lost
         node.ask("FLUSHALL")
         node.hang_up()
-    answer = cli.json("backup", "restore", str(made), "--yes", "--alone")["seals"]
+    answer = cli.json("backup", "restore", str(made), "--yes", "--alone")["keys"]
     assert answer["newer_than_keys"] == 0
     cli.json("backup", "take-over", "--yes")
     assert cli.json("list", erased, code=1)["error"] == "OwnerErased"

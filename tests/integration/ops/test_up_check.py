@@ -21,6 +21,7 @@ from engramlog_server.events.redis.wire import Wire, open_wire
 from engramlog_server.ops.doctor.findings import DoctorReport
 from engramlog_server.ops.doctor.starting import would_start
 from engramlog_server.ops.embedded.server import open_folder
+from engramlog_server.ops.keys.place import keys_of
 from engramlog_server.ops.processes.up import up
 from engramlog_server.ops.sealing.key_file import make_key_file
 from engramlog_server.ops.settings import load_settings
@@ -85,7 +86,8 @@ class Place:
         from engramlog_server.ops.sealing.key_file import KeyFile
 
         wire = self.own_redis()
-        wire.seals.master = KeyFile(key)
+        self.set(ENGRAMLOG_KEYS=str(key.with_name("keys.db")))
+        wire.seals.master, wire.seals.open_keys = KeyFile(key), keys_of(load_settings())
         open_store(wire, store_id=str(uuid4()), partitions=2)
 
     def private(self) -> Path:

@@ -1,4 +1,4 @@
-"""A machine that can be lost: a sealed data folder, its master key and the seals' own backup beside it."""
+"""A machine that can be lost: a sealed data folder, its master key and the backup of the keys beside it."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ class Machine:
         self, cli: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch, capture: pytest.CaptureFixture[str]
     ) -> None:
         self.cli, self.folder, self._capture = cli, folder, capture
-        self.data, self.key, self.seals = folder / "data", folder / "key", folder / "seals"
+        self.data, self.key, self.keys = folder / "data", folder / "key", folder / "keys"
         make_key_file(self.key)
         monkeypatch.delenv("ENGRAMLOG_REDIS_URL", raising=False)
         monkeypatch.setenv("ENGRAMLOG_DATA", str(self.data))
         monkeypatch.setenv("ENGRAMLOG_PARTITIONS", "2")
         monkeypatch.setenv("ENGRAMLOG_SEALED_BY", str(self.key))
-        monkeypatch.setenv("ENGRAMLOG_SEALS_BACKUP", str(self.seals))
+        monkeypatch.setenv("ENGRAMLOG_KEYS_BACKUP", str(self.keys))
         self.say(range(EVENTS))
         self.answers()
 

@@ -100,8 +100,8 @@ access --keys
 access --reads
 key revoke KEY
 master-key
-backup seals SEALS
-backup make BACKUP --seals SEALS
+backup keys KEYS
+backup make BACKUP --keys KEYS
 status
 status --jobs
 status --capacity
@@ -191,7 +191,7 @@ def test_a_store_is_clean_after_every_job_of_every_partition_and_after_every_com
         "AGAIN": written(tmp_path / "again.jsonl", [event(61, "bo")]),
         "TURNS": written(tmp_path / "turns.jsonl", [one | {"conversation": "dee"} for one in turns]),
         "CHATS": written(tmp_path / "chats.jsonl", [chat]),
-        "SEALS": str(tmp_path / "seals"),
+        "KEYS": str(tmp_path / "keys"),
         "BACKUP": str(tmp_path / "backup"),
     }
     with open_the_store(load_settings(), "up") as store, folding(store):

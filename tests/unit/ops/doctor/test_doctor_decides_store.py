@@ -153,7 +153,7 @@ def test_kept_heads_and_rejections() -> None:
 @pytest.mark.parametrize(
     ("path", "trouble", "saved_at", "erased_at", "result", "told"),
     [
-        (None, None, None, None, "ok", "each copy holds its own"),
+        (None, None, None, None, "ok", "if the key store is lost"),
         (FOLDER, None, None, None, "wrong", "never saved"),
         (FOLDER, "could be read by others (0644)", None, None, "wrong", "(0644)"),
         (FOLDER, None, NOON - timedelta(minutes=1), None, "ok", "1 minute ago"),
@@ -163,7 +163,7 @@ def test_kept_heads_and_rejections() -> None:
         (FOLDER, None, NOON, NOON + timedelta(seconds=1), "wrong", "before the newest erasure"),
     ],
 )
-def test_the_seals_own_backup(
+def test_the_backup_of_the_keys(
     path: Path | None,
     trouble: str | None,
     saved_at: datetime | None,
@@ -171,7 +171,7 @@ def test_the_seals_own_backup(
     result: Result,
     told: str,
 ) -> None:
-    found = checks.seals_backup(path, trouble, saved_at, erased_at, NOON)
+    found = checks.keys_backup(path, trouble, saved_at, erased_at, NOON)
     assert (found.result, told in found.found) == (result, True)
 
 
