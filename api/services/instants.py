@@ -42,17 +42,18 @@ from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.past.life import EventKin, KinEvent
 from engramlog_server.projections.ranking.question import MeantQuestion
 from engramlog_server.projections.redis.view import RedisViews
-from engramlog_server.projections.reports.held_scores import HeldScores, held_scores
 from engramlog_server.projections.reports.instants import (
     ACTIVATED,
     ORDERS,
     SCORE,
+    HeldScores,
     InstantStep,
+    Moving,
     RowsAsked,
     Sheet,
+    held_scores,
     sheet_of,
 )
-from engramlog_server.projections.reports.moving import Moving
 from engramlog_server.projections.views.query import ViewQuery, card, moment
 from engramlog_server.projections.views.texts import hidden_ids
 

@@ -76,9 +76,14 @@ from engramlog_server.projections.ranking.search_request import (
     filters_of,
 )
 from engramlog_server.projections.redis.view import RedisViews
-from engramlog_server.projections.reports.listing.counting import facets
-from engramlog_server.projections.reports.listing.rows import listing
-from engramlog_server.projections.reports.listing.wanted import RowsWanted, check_wanted, sorting_of, wanted_of
+from engramlog_server.projections.reports.listing import (
+    RowsWanted,
+    check_wanted,
+    facets,
+    listing,
+    sorting_of,
+    wanted_of,
+)
 from engramlog_server.projections.views.query import ViewQuery, detail, pattern_told, why, without_lost
 from engramlog_server.projections.views.records import Reasons
 from engramlog_server.projections.views.view import OwnerView

@@ -42,15 +42,17 @@ from engramlog_server.projections.language.traditional import part_folded
 from engramlog_server.projections.memory.sources import MOST_SOURCES, Asides, NamedSource, known
 from engramlog_server.projections.redis.said import PIECE
 from engramlog_server.projections.redis.view import RedisViews
-from engramlog_server.projections.reports.named_sources import (
+from engramlog_server.projections.reports.sources import (
     BY,
     NOT_ASIDE,
     NamedAside,
     SourceCounts,
+    SourceEffects,
     SourcesGathered,
     asides_by_name,
+    effects_of,
+    withheld_by,
 )
-from engramlog_server.projections.reports.sources import SourceEffects, effects_of, withheld_by
 from engramlog_server.projections.reports.strikes import uris_in
 from engramlog_server.projections.views.event_words import hidden_among
 from engramlog_server.projections.views.query import moment

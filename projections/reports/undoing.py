@@ -1,13 +1,14 @@
-"""Which events undo what is struck, so far as the model has an inverse; what has none is said, and claimed by nobody. Pure.
+"""Which events undo what is struck, so far as the model has an inverse, and what they come to before they are written. Pure.
 
 What a person's event can undo: that a memory was made (it is deleted), a merge (un-merged), a deletion (restored), a restoration
 (deleted again), words put in place of others (the former come back), a triple, a synonym, a law, parameters, a value or a source
-that counts or does not; and all of a source at once, by setting it aside.
+that counts or does not; and all of a source at once, by setting it aside. What has no inverse is said, and claimed by nobody.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, cast
 
 from engramlog_server.events.catalogue import (
@@ -20,22 +21,125 @@ from engramlog_server.events.catalogue import (
     MemoryRestored,
     MemoryRevised,
     MemoryUnmerged,
+    ParametersChanged,
+    ProfileChosen,
     SourceBroughtBack,
     SourceSetAside,
+    SynonymDefined,
     TurnRecorded,
     ValueReadmitted,
     ValueRejected,
 )
-from engramlog_server.events.envelope import AnyEvent, Stored
+from engramlog_server.events.envelope import AnyEvent, Stored, encode, from_micros
+from engramlog_server.events.parameters import DEFAULTS, ParameterValue
 from engramlog_server.events.vocabulary import Actor
+from engramlog_server.projections.checks import Check, unchecked
 from engramlog_server.projections.decide.deleting import SPARED
-from engramlog_server.projections.fold.owner import OwnerState
+from engramlog_server.projections.decide.rejecting import readmission
+from engramlog_server.projections.fold.owner import OwnerHistory, OwnerState, fold_on
 from engramlog_server.projections.fold.working_set import names, trouble_with
-from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.language.statements import STATEMENT_RULES, statement_field
+from engramlog_server.projections.language.synonyms import synonyms_of
+from engramlog_server.projections.laws.modes import Mode
+from engramlog_server.projections.memory.record import Memory, encode_memory
+from engramlog_server.projections.memory.rejection import known as known_value
 from engramlog_server.projections.memory.sources import Author, NamedSource, by_of
 from engramlog_server.projections.memory.sources import known as known_source
-from engramlog_server.projections.reports.closure import Because, Closure
-from engramlog_server.projections.reports.undone_settings import SETTINGS, StruckChoices, undone_settings
+from engramlog_server.projections.past.moments import KeptMemories
+from engramlog_server.projections.reports.sides import Difference, Side, differing
+from engramlog_server.projections.reports.strikes import Because, Closure
+from engramlog_server.projections.views.view import OwnerView
+
+ALIKE_TO_ALL = "the two words are alike to all, and an owner's word stays beside that"
+SETTINGS = (
+    ProfileChosen,
+    ParametersChanged,
+    SynonymDefined,
+    ValueRejected,
+    ValueReadmitted,
+    SourceSetAside,
+    SourceBroughtBack,
+)
+
+
+class StruckChoices(NamedTuple):
+    """What is struck of what the owner chose."""
+
+    kinds: frozenset[type]
+    """Types of all events that are struck."""
+    values: tuple[ValueRejected | ValueReadmitted, ...]
+    sources: tuple[SourceSetAside | SourceBroughtBack, ...]
+    asides: tuple[NamedSource, ...]
+    """Sources that are to be set aside for it: of these nothing else is said."""
+
+
+Undone = tuple[str | None, EventData | str]
+"""The memory that is meant, or the type of what cannot be undone; and the event that undoes it, or why there is none."""
+
+
+def undone_settings(chosen: StruckChoices, state: OwnerState, wanted: OwnerState, reason: str) -> Iterator[Undone]:
+    """What puts back each thing that something struck was about, where it stands otherwise in `wanted`."""
+    if ProfileChosen in chosen.kinds and state.profile != wanted.profile:
+        yield None, ProfileChosen(profile=cast("Any", wanted.profile))
+    if ParametersChanged in chosen.kinds and (values := _parameters(state, wanted)):
+        yield None, ParametersChanged(parameters=values)
+    if SynonymDefined in chosen.kinds:
+        yield from _of_synonyms(state, wanted)
+    for told in chosen.values:
+        yield from _of_value(told, state, wanted, reason)
+    for one in chosen.sources:
+        source = NamedSource(one.session, one.principal, one.actor)
+        before, after = known_source(state.asides, source), known_source(wanted.asides, source)
+        stands, stood = before is not None and before.stands, after is not None and after.stands
+        if stands != stood and source not in chosen.asides:
+            kind = SourceSetAside if stood else SourceBroughtBack
+            yield None, kind(session=one.session, principal=one.principal, actor=one.actor, reason=reason)
+
+
+def _of_synonyms(state: OwnerState, wanted: OwnerState) -> Iterator[Undone]:
+    now, then = ({one[:2]: one[2] for one in told.synonyms} for told in (state, wanted))
+    for pair in sorted(now.keys() | then.keys()):
+        if now.get(pair) == then.get(pair):
+            continue
+        if pair not in then and pair[1] in synonyms_of(pair[0]):
+            yield SynonymDefined.__name__, ALIKE_TO_ALL
+        else:
+            yield None, SynonymDefined(keyword=pair[0], synonym=pair[1], similarity=then.get(pair, 0.0))
+
+
+def _of_value(
+    told: ValueRejected | ValueReadmitted, state: OwnerState, wanted: OwnerState, reason: str
+) -> Iterator[Undone]:
+    """Values that stand otherwise without it."""
+    back, out = list[str](), list[str]()
+    until = None
+    for value in told.values:
+        now, then = (known_value(one.rejections, bytes.fromhex(value)) for one in (state, wanted))
+        stands, stood = now is not None and now.stands, then is not None and then.stands
+        if stands and not stood:
+            back.append(value)
+        elif stood and not stands:
+            out.append(value)
+            until = until if then is None or then.until is None else from_micros(then.until)
+    if back:
+        yield told.memory_id, readmission(told.memory_id, back, reason)
+    if out:
+        data = ValueRejected(
+            values=tuple(out), rules=STATEMENT_RULES, memory_id=told.memory_id, until=until, reason=reason
+        )
+        yield told.memory_id, data
+
+
+def _parameters(state: OwnerState, wanted: OwnerState) -> dict[str, ParameterValue]:
+    """Parameters whose value is another one, with that."""
+    now, then = dict(state.parameters), dict(wanted.parameters)
+    values = {name: then.get(name, getattr(DEFAULTS, name, None)) for name in sorted(now.keys() | then.keys())}
+    return {
+        name: value
+        for name, value in values.items()
+        if value is not None and value != now.get(name, getattr(DEFAULTS, name, None))
+    }
+
 
 ACT = "act"
 """What the first event of an act is to the others: their cause."""
@@ -268,3 +372,83 @@ def _is_deleted(memory: Memory | None) -> bool:
 def _backs(memory: Memory, fact: FactAsserted | FactRetracted) -> bool:
     told = (fact.subject, fact.predicate, fact.object, fact.negation)
     return any((one.subject, one.predicate, one.object, one.negation) == told for one in memory.facts)
+
+
+NORMAL: Mode = "normal"
+
+
+class MemoriesMoved(NamedTuple):
+    """What an act does to what normal mode shows; ids, in the order in which the memories came to be."""
+
+    go: tuple[str, ...]
+    """Shown, and shown no more."""
+    come_back: tuple[str, ...]
+    """Shown again, or for the first time."""
+    change: tuple[str, ...]
+    """Stand otherwise and are shown, or not, as before."""
+    otherwise: Mapping[str, int]
+    """In what these stand otherwise, by the names of where a memory stands and of its record -> how many do."""
+
+    @property
+    def ids(self) -> tuple[tuple[str, ...], ...]:
+        """All of them."""
+        return self.go, self.come_back, self.change
+
+
+def as_folded(view: OwnerView) -> KeptMemories:
+    """The owner's records as their own events made them, each decoded when somebody reads it: an owner may have 100,000."""
+    memories = view.columns.memories
+    records = [*map(encode_memory, memories)]
+    for row in view.columns.rows(view.read_otherwise).tolist():
+        records[row] = encode_memory(view.as_folded(memories[row]))
+    return KeptMemories.of_records(view.columns.ids, records)
+
+
+def packed(history: OwnerHistory) -> OwnerHistory:
+    """The same with its records encoded. `history` is used up: no more of it than one record stands twice."""
+    memories = cast("dict[str, Memory]", history.memories)
+    ids = list(memories)
+    return history._replace(memories=KeptMemories.of_records(ids, [encode_memory(memories.pop(one)) for one in ids]))
+
+
+def after(
+    owner: str, state: OwnerState, memories: KeptMemories, events: Iterable[AnyEvent], seq: int, secret: bytes
+) -> OwnerHistory:
+    """The owner once these events are folded behind `seq`, as a person said them. `memories`: as they are folded."""
+    stored = (
+        Stored(
+            number,
+            f"{one.type}.{one.schema_version}",
+            bytes.fromhex(one.event_id.replace("-", "")),
+            owner,
+            encode(one),
+            (b"0", b"", b"", statement_field(one.data, secret), b""),
+        )
+        for number, one in enumerate(events, seq + 1)
+    )
+    found = memories.copy()
+    for _, step in fold_on(state, found, stored, lambda _one, _event: True, secret=secret):
+        state = step.owner
+    return OwnerHistory(state, found, [], 0)
+
+
+def moved_by(before: Side, done: Side, check: Check = unchecked) -> MemoriesMoved:
+    """What an act does."""
+    go, back, change = list[str](), list[str](), list[str]()
+    otherwise = Counter[str]()
+    for one in differing(before, done, NORMAL, check):
+        was, is_now = one.before is not None and one.before["shown"], one.after is not None and one.after["shown"]
+        (change if was == is_now else go if was else back).append(one.id)
+        if was == is_now:
+            otherwise.update(one.names)
+    return MemoriesMoved(tuple(go), tuple(back), tuple(change), dict(otherwise.most_common()))
+
+
+def remaining(done: Side, replayed: Side, check: Check = unchecked) -> Iterator[Difference]:
+    """The memories that an act leaves otherwise than they would stand without what is struck.
+
+    One that would never have been is undone where normal mode does not show it.
+    """
+    for one in differing(done, replayed, NORMAL, check):
+        if one.after is not None or (one.before is not None and one.before["shown"]):
+            yield one

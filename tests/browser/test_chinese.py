@@ -24,7 +24,7 @@ from engramlog_server.projections.fold.reasons import REASONS
 from engramlog_server.projections.laws.modes import MODES
 from engramlog_server.projections.laws.modes import REASONS as WITHHELD_FOR
 from engramlog_server.projections.memory.columns import STATES, STATUSES
-from engramlog_server.projections.reports.closure import KINDS as STRUCK_FOR
+from engramlog_server.projections.reports.strikes import KINDS as STRUCK_FOR
 from engramlog_server.projections.views.event_words import WHY, mark
 from engramlog_server.projections.views.view import WITHHELD
 from tests.browser.pages import Console, place

@@ -7,7 +7,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engramlog_server.projections.reports.listing.rows import listing
+from engramlog_server.projections.reports.listing import listing
 from engramlog_server.projections.views.query import ViewQuery
 from tests.examples import examples
 from tests.given.events import Told, at, created, mentioned, negated, readmitted, rejected

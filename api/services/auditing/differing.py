@@ -53,18 +53,21 @@ from engramlog_server.events.text.unreadable import UNREADABLE
 from engramlog_server.projections.fold.changelog import DECISIONS, Entry, describe, id_text
 from engramlog_server.projections.laws.modes import Mode
 from engramlog_server.projections.redis.view import RedisViews
-from engramlog_server.projections.reports.changed import (
+from engramlog_server.projections.reports.sides import (
     ACCESS,
     EVENTS,
     OTHERS,
+    Beside,
     Changed,
+    Side,
     Sorted,
     Sorting,
     Touches,
+    moved,
     owner_differs,
     sorted_out,
+    text_of,
 )
-from engramlog_server.projections.reports.sides import Beside, Side, moved, text_of
 from engramlog_server.projections.views.query import corrections_in, moment
 from engramlog_server.projections.views.telling import telling
 

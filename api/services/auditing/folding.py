@@ -25,13 +25,10 @@ from engramlog_server.projections.checks import Bounds, counted
 from engramlog_server.projections.fold.owner import OwnerHistory
 from engramlog_server.projections.memory.sources import NamedSource
 from engramlog_server.projections.past.folding import RecordsFold
-from engramlog_server.projections.reports.beginning import Beginning
-from engramlog_server.projections.reports.closure import Closure, LogGraph
 from engramlog_server.projections.reports.sides import Side
-from engramlog_server.projections.reports.strikes import Strikes
-from engramlog_server.projections.reports.struck_log import StruckLog
-from engramlog_server.projections.reports.undoing import Undoing
-from engramlog_server.projections.reports.undone import packed
+from engramlog_server.projections.reports.strikes import Closure, LogGraph, Strikes
+from engramlog_server.projections.reports.struck_log import Beginning, StruckLog
+from engramlog_server.projections.reports.undoing import Undoing, packed
 from engramlog_server.projections.views.view import OwnerView
 
 MOST_NAMED = 1_000

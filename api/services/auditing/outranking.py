@@ -17,8 +17,7 @@ from engramlog_server.api.services.reading import Reader, check_terms, request_o
 from engramlog_server.api.shapes import Above
 from engramlog_server.events.errors import refused
 from engramlog_server.projections.language.prompt_text import is_chinese
-from engramlog_server.projections.reports.above import compared
-from engramlog_server.projections.reports.above_told import LANGUAGES, sentence
+from engramlog_server.projections.reports.above import LANGUAGES, compared, sentence
 from engramlog_server.projections.views.query import ViewQuery
 
 

@@ -52,8 +52,17 @@ from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.memory.sources import NamedSource, known
 from engramlog_server.projections.redis.view import RedisViews
 from engramlog_server.projections.reports.sides import Difference, Side, moved
-from engramlog_server.projections.reports.undoing import ACT, NotUndone, Undoing, UndoStep
-from engramlog_server.projections.reports.undone import MemoriesMoved, after, as_folded, moved_by, remaining
+from engramlog_server.projections.reports.undoing import (
+    ACT,
+    MemoriesMoved,
+    NotUndone,
+    Undoing,
+    UndoStep,
+    after,
+    as_folded,
+    moved_by,
+    remaining,
+)
 
 MOST_TOLD = 100
 """Ids told of each thing that an act does to memories."""

@@ -19,10 +19,17 @@ from engramlog_server.projections.memory.timelines import Lines
 from engramlog_server.projections.past.life import EventKin
 from engramlog_server.projections.ranking.recall import search
 from engramlog_server.projections.ranking.search_request import FOLLOWING, SearchRequest
-from engramlog_server.projections.reports.held_scores import held_scores
-from engramlog_server.projections.reports.instants import ORDERS, WEIGHT, InstantStep, RowsAsked, Track, sheet_of
-from engramlog_server.projections.reports.listing.rows import listing
-from engramlog_server.projections.reports.moving import Moving
+from engramlog_server.projections.reports.instants import (
+    ORDERS,
+    WEIGHT,
+    InstantStep,
+    Moving,
+    RowsAsked,
+    Track,
+    held_scores,
+    sheet_of,
+)
+from engramlog_server.projections.reports.listing import listing
 from engramlog_server.projections.views.query import ViewQuery, detail, seen_at
 from engramlog_server.projections.views.texts import hidden_in
 from engramlog_server.projections.views.view import OwnerView

@@ -20,15 +20,16 @@ from engramlog_server.projections.laws.modes import MODES, Mode
 from engramlog_server.projections.memory.columns import STATUSES, TIERS
 from engramlog_server.projections.memory.record import CATEGORIES, LEVELS, SECRET, Memory
 from engramlog_server.projections.ranking.search_request import Filter
-from engramlog_server.projections.reports.listing.counting import MOST_VALUES, facets
-from engramlog_server.projections.reports.listing.rows import listing
-from engramlog_server.projections.reports.listing.wanted import (
+from engramlog_server.projections.reports.listing import (
     FLAGS,
+    MOST_VALUES,
     SENSITIVITIES,
     SORTS,
     TRUSTS_TOLD,
     RowOrder,
     RowsWanted,
+    facets,
+    listing,
     wanted_of,
 )
 from engramlog_server.projections.views.query import ViewQuery, seen_at

@@ -25,7 +25,7 @@ from engramlog_server.projections.laws import LAWS
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.ranking.recall import search
 from engramlog_server.projections.ranking.search_request import SearchRequest
-from engramlog_server.projections.reports.listing.rows import listing
+from engramlog_server.projections.reports.listing import listing
 from engramlog_server.projections.reports.sides import Side, side_standings
 from engramlog_server.projections.views.query import ViewQuery
 from engramlog_server.projections.views.view import OwnerView

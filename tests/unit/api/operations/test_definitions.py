@@ -22,7 +22,7 @@ from engramlog_server.api.services.instants import Instants
 from engramlog_server.api.services.reading import Counter as RowCounter
 from engramlog_server.api.services.reading import Reader, request_of
 from engramlog_server.projections.ranking.search_request import filters_of
-from engramlog_server.projections.reports.listing.wanted import wanted_of
+from engramlog_server.projections.reports.listing import wanted_of
 from tests.rows import each_row
 
 OF_ENDPOINTS = {REVEAL: {"actor", "reason"}, EXTRACT: {"dry_run"}}

@@ -7,7 +7,7 @@ from typing import Any
 from engramlog_server.events.catalogue import Ground, GroundChanged
 from engramlog_server.projections.laws.modes import MODES
 from engramlog_server.projections.memory.record import Basis, Memory, Report, Rests
-from engramlog_server.projections.reports.listing.rows import listing
+from engramlog_server.projections.reports.listing import listing
 from engramlog_server.projections.views.query import ViewQuery, detail, why
 from engramlog_server.projections.views.view import WITHHELD
 from tests.given.events import Told, at, created, folded, merged, revised, unmerged

@@ -11,7 +11,7 @@ from engramlog_server.events.vocabulary import Trust
 from engramlog_server.projections.fold.changelog import DECISIONS
 from engramlog_server.projections.laws.modes import MODES
 from engramlog_server.projections.memory.record import MAX_WAITING, Memory
-from engramlog_server.projections.reports.listing.rows import listing
+from engramlog_server.projections.reports.listing import listing
 from engramlog_server.projections.views.query import ViewQuery
 from tests.given.events import Told, at, created, deleted, folded, mentioned, merged, negated, parameters, revised
 from tests.given.events import stored as entries

@@ -7,7 +7,7 @@ from typing import Any
 from engramlog_server.events.catalogue import FactAsserted, ValueRejected
 from engramlog_server.projections.laws.modes import MODES
 from engramlog_server.projections.memory.rejection import MOST_TURNS, MOST_VALUES, turn_hash
-from engramlog_server.projections.reports.listing.rows import listing
+from engramlog_server.projections.reports.listing import listing
 from engramlog_server.projections.views.query import ViewQuery
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import (

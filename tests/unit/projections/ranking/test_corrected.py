@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engramlog_server.projections.choices import RANKINGS
-from engramlog_server.projections.reports.listing.rows import listing
+from engramlog_server.projections.reports.listing import listing
 from engramlog_server.projections.views.query import ViewQuery
 from tests.given.events import Told, at, created, negated
 from tests.given.views import asked, found, viewed

@@ -11,8 +11,7 @@ from engramlog_server.projections.laws.modes import MODES
 from engramlog_server.projections.memory.record import SECRET
 from engramlog_server.projections.ranking.recall import search
 from engramlog_server.projections.ranking.search_request import Filters, SearchRequest
-from engramlog_server.projections.reports.above import Outranked, compared
-from engramlog_server.projections.reports.above_told import LANGUAGES, TERMS, sentence
+from engramlog_server.projections.reports.above import LANGUAGES, TERMS, Outranked, compared, sentence
 from engramlog_server.projections.views.query import ViewQuery
 from tests.examples import examples
 from tests.given.events import at

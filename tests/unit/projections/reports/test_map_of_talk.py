@@ -12,8 +12,7 @@ from engramlog_server.projections.choices import MOST_NODES
 from engramlog_server.projections.embedding.meaning import KnownVectors
 from engramlog_server.projections.laws.modes import MODES, Mode
 from engramlog_server.projections.memory.record import SECRET
-from engramlog_server.projections.reports.knowledge_map import knowledge_map
-from engramlog_server.projections.reports.mapping.nodes import BEST_EDGES
+from engramlog_server.projections.reports.knowledge_map import BEST_EDGES, knowledge_map
 from engramlog_server.projections.views.query import ViewQuery
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, at, created, deleted, negated, parameters, purged

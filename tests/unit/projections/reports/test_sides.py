@@ -8,7 +8,7 @@ import pytest
 
 from engramlog_server.projections.laws import LAWS
 from engramlog_server.projections.memory.record import LEVELS
-from engramlog_server.projections.reports.listing.rows import listing
+from engramlog_server.projections.reports.listing import listing
 from engramlog_server.projections.reports.sides import Beside, Side, differing, moved, ranked, side_standings
 from engramlog_server.projections.views.query import ViewQuery
 from engramlog_server.projections.views.view import OwnerView
@@ -49,7 +49,7 @@ def test_time_alone_leaves_the_record_untouched_and_moves_the_weight() -> None:
     view = side(*FIRST).view
     found = {one.id: one for one in differing(Side(view, at(5)), Side(view, at(9)), "normal")}
     assert set(found) == {"coffee", "tea", "pin"}
-    assert all(one.by_time_alone and not one.touched and one.otherwise == ["weight"] for one in found.values())
+    assert all(not one.fields and not one.touched and one.otherwise == ["weight"] for one in found.values())
 
 
 @dataclass(frozen=True)

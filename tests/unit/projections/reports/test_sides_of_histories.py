@@ -7,8 +7,17 @@ from hypothesis import strategies as st
 
 from engramlog_server.projections.fold.owner import OwnerHistory, fold_owner
 from engramlog_server.projections.laws.modes import MODES
-from engramlog_server.projections.reports.changed import CAUSES, KINDS, Sorting, Touches, sorted_out
-from engramlog_server.projections.reports.sides import Beside, Side, differing, side_standings
+from engramlog_server.projections.reports.sides import (
+    CAUSES,
+    KINDS,
+    Beside,
+    Side,
+    Sorting,
+    Touches,
+    differing,
+    side_standings,
+    sorted_out,
+)
 from engramlog_server.projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import at, secret_of, stored

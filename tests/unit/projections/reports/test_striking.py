@@ -13,8 +13,7 @@ from engramlog_server.events.catalogue import MemoryCreated, MemoryMentioned, Me
 from engramlog_server.events.envelope import Stored, decode, derived_id
 from engramlog_server.projections.fold.owner import fold_owner
 from engramlog_server.projections.past.folding import fold_records
-from engramlog_server.projections.reports.closure import Closure, LogGraph
-from engramlog_server.projections.reports.strikes import Strikes
+from engramlog_server.projections.reports.strikes import Closure, LogGraph, Strikes
 from tests.examples import examples
 from tests.given.events import Told, accessed, created, in_session, mentioned, merged, negated, secret_of, stored
 from tests.given.histories import histories

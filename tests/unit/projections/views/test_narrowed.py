@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import orjson
 
-from engramlog_server.projections.reports.listing.rows import listing
+from engramlog_server.projections.reports.listing import listing
 from engramlog_server.projections.views.narrowed import shown_by, up_to
 from engramlog_server.projections.views.query import ViewQuery, detail
 from engramlog_server.projections.views.view import OwnerView

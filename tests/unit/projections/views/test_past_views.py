@@ -17,7 +17,7 @@ from engramlog_server.projections.memory.record import Memory, encode_memory
 from engramlog_server.projections.past.moments import KeptMemories
 from engramlog_server.projections.ranking.recall import search
 from engramlog_server.projections.ranking.search_request import BY_MEANING, SearchRequest
-from engramlog_server.projections.reports.listing.rows import listing
+from engramlog_server.projections.reports.listing import listing
 from engramlog_server.projections.views.query import ViewQuery, corrections_in, detail, told_beside, why
 from engramlog_server.projections.views.view import OwnerView
 from tests.examples import examples

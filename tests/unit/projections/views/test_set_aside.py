@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from engramlog_server.projections.memory.record import MAX_VERSIONS
 from engramlog_server.projections.memory.triples import triples_of
-from engramlog_server.projections.reports.listing.rows import listing
+from engramlog_server.projections.reports.listing import listing
 from engramlog_server.projections.views.query import ViewQuery, status
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import (

@@ -1,1 +1,0 @@
-"""The parts of a map: which memories, what joins them, what its clusters are called."""
