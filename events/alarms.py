@@ -95,7 +95,7 @@ KNOWN: Mapping[str, AlarmKind] = {
         "stopped",
         "itself",
         "The store was restored from a backup, and nobody took it over: it answers, and takes nothing new, for the original may"
-        " still run or have said more since. `engramlog backup take-over` has it take the original's place. docs/backup.md says"
+        " still run or have said more since. `engramlog backup take-over` has it take the original's place. docs/how-to/backup.md says"
         " how.",
     ),
     "log_cut": AlarmKind(
@@ -202,7 +202,7 @@ KNOWN: Mapping[str, AlarmKind] = {
         "warning",
         "itself",
         "The master key (`ENGRAMLOG_SEALED_BY`) cannot be had, or not for some owners. Nothing is lost: what is said of them waits"
-        " in the log, and is folded by itself once it can. The text says why; docs/sealing.md says what to do.",
+        " in the log, and is folded by itself once it can. The text says why; docs/how-to/sealing.md says what to do.",
     ),
     CLUSTER_WAITS: AlarmKind(
         "warning",

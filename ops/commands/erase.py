@@ -91,7 +91,7 @@ def erase(
     """Forget an owner for good: its key is destroyed, what was made of its words goes, a certificate says so. Tells first.
 
     The log keeps its order, ids and times, and its chain still verifies; nobody can read what was said. Works while the store is
-    used; killed anywhere, run it again: it goes on. There is no way back. docs/erasure.md says what it does not reach. At its end
+    used; killed anywhere, run it again: it goes on. There is no way back. docs/how-to/erase.md says what it does not reach. At its end
     Redis and the files of this machine are searched for what was erased: exit code 0 if nothing is left, 1 if something is or the
     log does not verify, 3 if not everything could be searched.
     """
@@ -402,9 +402,9 @@ def render_done(done: dict[str, Any]) -> None:
     _render_residue(done["residue"])
     out.print(
         "[dim]Copies and backups made before hold these words, sealed, with their salts and the owner's key, wrapped under the"
-        " master key: let them go (docs/erasure.md)[/]"
+        " master key: let them go (docs/how-to/erase.md)[/]"
         if of_words
-        else "[dim]Copies and backups made before hold its key, wrapped under the master key: let them go (docs/erasure.md)[/]",
+        else "[dim]Copies and backups made before hold its key, wrapped under the master key: let them go (docs/how-to/erase.md)[/]",
         soft_wrap=True,
     )
 

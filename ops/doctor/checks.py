@@ -353,11 +353,11 @@ def contents(
         return [SEALING.ok(check, text)]
     if not sealed:
         problem = "not encrypted: anyone with a copy of the Redis or its disk can read the contents"
-        return [SEALING.advice(check, problem, "`engramlog seal`; docs/sealing.md")]
+        return [SEALING.advice(check, problem, "`engramlog seal`; docs/how-to/sealing.md")]
     fine = SEALING.ok(check, "encrypted: a copy of the Redis alone cannot be read")
     if standing is None or not standing.reachable:
         why = trouble or (standing.reason if standing else "") or "it does not answer"
-        cure = "docs/sealing.md says what to do in each case"
+        cure = "docs/how-to/sealing.md says what to do in each case"
         return [fine, SEALING.wrong("master key", f"it is not available: {why}", cure)]
     opened, check = SEALING.ok("master key", f"it opens the store: {standing.key}"), "copy of the key"
     if file is None:
@@ -508,7 +508,7 @@ def keys_backup(
         text = "no backup of the keys is kept apart (ENGRAMLOG_KEYS_BACKUP): if the key store is lost, nobody opens the store"
         return BACKUPS.ok(check, text)
     if trouble is not None:
-        return BACKUPS.wrong(check, trouble, "docs/sealing.md, `The backup of the keys`")
+        return BACKUPS.wrong(check, trouble, "docs/how-to/sealing.md, `The backup of the keys`")
     if saved_at is None:
         return BACKUPS.wrong(check, f"{path} is not there: the keys were never saved", "`engramlog backup keys`")
     when = f"{path} was saved {utc_text(saved_at)}, {_age(now - saved_at)} ago"
@@ -642,7 +642,7 @@ def owners(quarantined: Sequence[str], locked: int) -> Findings:
     stuck, findings = len(quarantined) - locked, Findings()
     if locked:
         text = f"{many(locked, 'owner')} {'waits' if locked == 1 else 'wait'} for a key that cannot be had"
-        cure = "bring the master key back: docs/sealing.md; nothing is lost, and they are folded by themselves then"
+        cure = "bring the master key back: docs/how-to/sealing.md; nothing is lost, and they are folded by themselves then"
         findings.append(PROCESSES.wrong("locked owners", text, cure))
     if stuck > 0:
         still = f"{many(stuck, 'owner')} stopped at an event that cannot be folded"

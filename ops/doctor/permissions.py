@@ -122,7 +122,7 @@ def key_file(settings: Settings) -> Findings:
     try:
         read_key_file(path)
     except KeyFileUnusable as error:
-        cure = f"`chmod 600 {path}` and its owner's user, or bring back the copy of it; docs/sealing.md"
+        cure = f"`chmod 600 {path}` and its owner's user, or bring back the copy of it; docs/how-to/sealing.md"
         return [PERMISSIONS.wrong(check, error.message, cure)]
     return [PERMISSIONS.ok(check, f"only this user can read {path}")]
 

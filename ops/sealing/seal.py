@@ -187,7 +187,7 @@ def _master(store: OldStore) -> MasterKey:
     if found is None:
         raise NoMasterKey(
             "sealed_by: got none; allowed: the whole path of a file with a master key, under which the store is sealed; set"
-            " ENGRAMLOG_SEALED_BY (docs/sealing.md says how one is made). Nothing was changed",
+            " ENGRAMLOG_SEALED_BY (docs/how-to/sealing.md says how one is made). Nothing was changed",
             setting="ENGRAMLOG_SEALED_BY",
         )
     return found

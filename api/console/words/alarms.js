@@ -45,8 +45,8 @@ words({
   ],
   "alarm.store_restored": ["A restored copy of the store", "存储是从备份恢复的副本"],
   "alarm.store_restored.what": [
-    "The store was restored from a backup, and nobody took it over: it answers, and takes nothing new, for the original may still run or have said more since. `engramlog backup take-over` has it take the original's place. docs/backup.md says how.",
-    "存储从备份恢复，尚无人接管：它照常回答，但不接受任何新内容，因为原存储可能仍在运行，或此后又记录了更多。`engramlog backup take-over` 让它接替原存储。做法见 docs/backup.md。",
+    "The store was restored from a backup, and nobody took it over: it answers, and takes nothing new, for the original may still run or have said more since. `engramlog backup take-over` has it take the original's place. docs/how-to/backup.md says how.",
+    "存储从备份恢复，尚无人接管：它照常回答，但不接受任何新内容，因为原存储可能仍在运行，或此后又记录了更多。`engramlog backup take-over` 让它接替原存储。做法见 docs/how-to/backup.md。",
   ],
   "alarm.log_cut": ["An unfinished write was cut off", "未完成的写入被截去"],
   "alarm.log_cut.what": [
@@ -140,8 +140,8 @@ words({
   ],
   "alarm.keys_unavailable": ["The master key cannot be had", "无法取得主密钥"],
   "alarm.keys_unavailable.what": [
-    "The master key (`ENGRAMLOG_SEALED_BY`) cannot be had, or not for some owners. Nothing is lost: what is said of them waits in the log, and is folded by itself once it can. The text says why; docs/sealing.md says what to do.",
-    "无法取得主密钥（`ENGRAMLOG_SEALED_BY`），或无法为部分所有者取得。没有任何丢失：关于他们的内容在日志中等待，一旦可以便会自动折叠。原因见文字说明；处理方法见 docs/sealing.md。",
+    "The master key (`ENGRAMLOG_SEALED_BY`) cannot be had, or not for some owners. Nothing is lost: what is said of them waits in the log, and is folded by itself once it can. The text says why; docs/how-to/sealing.md says what to do.",
+    "无法取得主密钥（`ENGRAMLOG_SEALED_BY`），或无法为部分所有者取得。没有任何丢失：关于他们的内容在日志中等待，一旦可以便会自动折叠。原因见文字说明；处理方法见 docs/how-to/sealing.md。",
   ],
   "alarm.cluster_waits": ["Partitions of the cluster wait", "集群中的分区正在等待"],
   "alarm.cluster_waits.what": [

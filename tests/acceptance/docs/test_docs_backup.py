@@ -1,4 +1,4 @@
-"""The drill of docs/backup.md is run as it stands; its table tells of every key that there is."""
+"""The drill of docs/how-to/backup.md is run as it stands; its table tells of every key that there is."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from tests.acceptance.docs.pages import Shell, commands_of
 from tests.places import ROOT
 
-PAGE = (ROOT / "docs" / "backup.md").read_text("utf-8")
+PAGE = (ROOT / "docs" / "how-to" / "backup.md").read_text("utf-8")
 DRILL = PAGE.partition("## The drill")[2].partition("\n## ")[0]
 BLOCKS = commands_of(DRILL)
 MADE, LOST, VERIFIED, WENT_ON = 1, 2, 3, 4
