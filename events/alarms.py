@@ -95,8 +95,8 @@ KNOWN: Mapping[str, AlarmKind] = {
         "stopped",
         "itself",
         "The store was restored from a backup, and nobody took it over: it answers, and takes nothing new, for the original may"
-        " still run or have said more since. `engramlog backup take-over` has it take the original's place. docs/how-to/backup.md says"
-        " how.",
+        " still run or have said more since. `engramlog backup take-over` has it take the original's place."
+        " docs/how-to/backup.md says how.",
     ),
     "log_cut": AlarmKind(
         "warning",

@@ -304,7 +304,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         OperationRow(
             "erase",
             "engramlog_server.ops.commands.erase",
-            "Forget an owner for good: its key is destroyed, what was made of its words goes, a certificate says so. Tells first.",
+            "Erase an owner, or single memories and turns, for good, and print a certificate. Shows first what would go, and asks.",
         ),
         OperationRow(
             "rebuild",

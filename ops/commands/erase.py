@@ -88,12 +88,12 @@ def erase(
     yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
     json: Json = False,
 ) -> None:
-    """Forget an owner for good: its key is destroyed, what was made of its words goes, a certificate says so. Tells first.
+    """Erase an owner, or single memories and turns, for good, and print a certificate. Shows first what would go, and asks.
 
-    The log keeps its order, ids and times, and its chain still verifies; nobody can read what was said. Works while the store is
-    used; killed anywhere, run it again: it goes on. There is no way back. docs/how-to/erase.md says what it does not reach. At its end
-    Redis and the files of this machine are searched for what was erased: exit code 0 if nothing is left, 1 if something is or the
-    log does not verify, 3 if not everything could be searched.
+    Keys are destroyed and everything derived from the words is removed. Order, ids and times stay in the log, and its chain still
+    verifies. The store may be in use. If the command is killed, run it again. There is no way back; docs/how-to/erase.md lists what
+    it does not reach. Then Redis and the files of this machine are searched. Exit code 0: nothing is left; 1: something is left,
+    or the log does not verify; 3: not everything could be searched.
     """
     from engramlog_server.ops.commands.notices import patient
     from engramlog_server.ops.settings import load_settings
@@ -360,7 +360,9 @@ def render_plan(told: dict[str, Any]) -> None:
         soft_wrap=True,
     )
     out.print(
-        "  - Its key is destroyed: nobody can read its words any more, but in copies made before, with the master key."
+        "  - Its key is destroyed: nobody can read its words again. Older copies of the key store still open them, with the log and"
+        " the master key.",
+        soft_wrap=True,
     )
     for one in told["stays"]:
         out.print(f"  - stays: {escape(one)}", soft_wrap=True)
@@ -401,10 +403,8 @@ def render_done(done: dict[str, Any]) -> None:
         out.print(f"[red]differs[/] {escape(str(one))}", soft_wrap=True)
     _render_residue(done["residue"])
     out.print(
-        "[dim]Copies and backups made before hold these words, sealed, with their salts and the owner's key, wrapped under the"
-        " master key: let them go (docs/how-to/erase.md)[/]"
-        if of_words
-        else "[dim]Copies and backups made before hold its key, wrapped under the master key: let them go (docs/how-to/erase.md)[/]",
+        f"[dim]Older copies of the key store still open {'these words' if of_words else 'its words'}, with the log and the master"
+        " key: delete them (docs/how-to/erase.md)[/]",
         soft_wrap=True,
     )
 

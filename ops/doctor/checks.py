@@ -642,7 +642,9 @@ def owners(quarantined: Sequence[str], locked: int) -> Findings:
     stuck, findings = len(quarantined) - locked, Findings()
     if locked:
         text = f"{many(locked, 'owner')} {'waits' if locked == 1 else 'wait'} for a key that cannot be had"
-        cure = "bring the master key back: docs/how-to/sealing.md; nothing is lost, and they are folded by themselves then"
+        cure = (
+            "bring the master key back: docs/how-to/sealing.md; nothing is lost, and they are folded by themselves then"
+        )
         findings.append(PROCESSES.wrong("locked owners", text, cure))
     if stuck > 0:
         still = f"{many(stuck, 'owner')} stopped at an event that cannot be folded"
