@@ -19,43 +19,28 @@ if TYPE_CHECKING:
     from engramlog_server.api.exchange.chats import Chats
     from engramlog_server.api.exchange.records import Records
     from engramlog_server.api.revealing import Revealer
-    from engramlog_server.api.services.access.following import AccessFollower
-    from engramlog_server.api.services.access.keys import AccessKeys
-    from engramlog_server.api.services.access.reads import Reads
     from engramlog_server.api.services.accesses import AccessRecorder
-    from engramlog_server.api.services.auditing.answered import Answers
-    from engramlog_server.api.services.auditing.differing import Differ
-    from engramlog_server.api.services.auditing.events import Events
-    from engramlog_server.api.services.auditing.outranking import Outranking
-    from engramlog_server.api.services.auditing.replaying import Replayer
-    from engramlog_server.api.services.auditing.retracting import Retracter
-    from engramlog_server.api.services.auditing.supervision import Supervision
-    from engramlog_server.api.services.capacity import Capacities
-    from engramlog_server.api.services.carrier import CatchUp
-    from engramlog_server.api.services.cleaning import Cleaner
-    from engramlog_server.api.services.comparing import Comparer
+    from engramlog_server.api.services.answers import Answers, Uses
+    from engramlog_server.api.services.capacity import Capacities, JobQueue, ModelUses, Supervision
+    from engramlog_server.api.services.comparing import Comparer, Outranking
     from engramlog_server.api.services.context import Contexts
-    from engramlog_server.api.services.deleting import Deleter, ManyRestorer
-    from engramlog_server.api.services.episodes import Episodes
-    from engramlog_server.api.services.extracting import Extractor
-    from engramlog_server.api.services.grounds import Grounds
+    from engramlog_server.api.services.deleting import Deleter, ManyRestorer, Restorer
+    from engramlog_server.api.services.differing import Differ
+    from engramlog_server.api.services.events import Events
     from engramlog_server.api.services.heads import Heads, OwnerHeads
     from engramlog_server.api.services.inbox import Inbox
-    from engramlog_server.api.services.instants import Instants
-    from engramlog_server.api.services.knowing import Facts, Knower
+    from engramlog_server.api.services.instants import Instants, TimeLines
+    from engramlog_server.api.services.jobs import Cleaner, Embeddings, Episodes, Extractor
+    from engramlog_server.api.services.keys import AccessFollower, AccessKeys, Reads
+    from engramlog_server.api.services.knowing import Facts, Knower, Synonyms
     from engramlog_server.api.services.living import Living
-    from engramlog_server.api.services.model_uses import JobQueue, ModelUses
+    from engramlog_server.api.services.operating import Operator, Owners
     from engramlog_server.api.services.reading import Counter, Reader
     from engramlog_server.api.services.remembering import Rememberer
-    from engramlog_server.api.services.restoring import Restorer
-    from engramlog_server.api.services.sources import NamedSources, Sources
-    from engramlog_server.api.services.store.embedding import Embeddings
-    from engramlog_server.api.services.store.operating import Operator
-    from engramlog_server.api.services.store.owners import Owners
-    from engramlog_server.api.services.synonyms import Synonyms
-    from engramlog_server.api.services.times import TimeLines
-    from engramlog_server.api.services.uses import Uses
-    from engramlog_server.api.services.writing import Writer
+    from engramlog_server.api.services.replaying import Replayer
+    from engramlog_server.api.services.retracting import Retracter
+    from engramlog_server.api.services.sources import Grounds, NamedSources, Sources
+    from engramlog_server.api.services.writing import CatchUp, Writer
     from engramlog_server.events.log import EventLog
     from engramlog_server.projections.access.caller import Caller
     from engramlog_server.projections.ranking.question import Senses
@@ -203,19 +188,19 @@ class Application(ABC):
 
     @joined
     def access_follower(self) -> AccessFollower:
-        from engramlog_server.api.services.access.following import AccessFollower
+        from engramlog_server.api.services.keys import AccessFollower
 
         return AccessFollower(self.log)
 
     @joined
     def keys(self) -> AccessKeys:
-        from engramlog_server.api.services.access.keys import AccessKeys
+        from engramlog_server.api.services.keys import AccessKeys
 
         return AccessKeys(self.log, self.writer, self.access_follower)
 
     @joined
     def reads(self) -> Reads:
-        from engramlog_server.api.services.access.reads import Reads
+        from engramlog_server.api.services.keys import Reads
 
         return Reads(self.log, self.writer, self.events)
 
@@ -241,7 +226,7 @@ class Application(ABC):
 
     @joined
     def restorer(self) -> Restorer:
-        from engramlog_server.api.services.restoring import Restorer
+        from engramlog_server.api.services.deleting import Restorer
 
         return Restorer(self.log, self.reader, self.writer, self.views)
 
@@ -277,25 +262,25 @@ class Application(ABC):
 
     @joined
     def replayer(self) -> Replayer:
-        from engramlog_server.api.services.auditing.replaying import Replayer
+        from engramlog_server.api.services.replaying import Replayer
 
         return Replayer(self.log, self.reader)
 
     @joined
     def retracter(self) -> Retracter:
-        from engramlog_server.api.services.auditing.retracting import Retracter
+        from engramlog_server.api.services.retracting import Retracter
 
         return Retracter(self.log, self.views, self.reader, self.writer)
 
     @joined
     def differ(self) -> Differ:
-        from engramlog_server.api.services.auditing.differing import Differ
+        from engramlog_server.api.services.differing import Differ
 
         return Differ(self.log, self.reader, self.views)
 
     @joined
     def outranking(self) -> Outranking:
-        from engramlog_server.api.services.auditing.outranking import Outranking
+        from engramlog_server.api.services.comparing import Outranking
 
         return Outranking(self.reader)
 
@@ -331,13 +316,13 @@ class Application(ABC):
 
     @joined
     def synonyms(self) -> Synonyms:
-        from engramlog_server.api.services.synonyms import Synonyms
+        from engramlog_server.api.services.knowing import Synonyms
 
         return Synonyms(self.reader, self.writer)
 
     @joined
     def grounds(self) -> Grounds:
-        from engramlog_server.api.services.grounds import Grounds
+        from engramlog_server.api.services.sources import Grounds
 
         return Grounds(self.log, self.reader, self.writer)
 
@@ -349,19 +334,19 @@ class Application(ABC):
 
     @joined
     def uses(self) -> Uses:
-        from engramlog_server.api.services.uses import Uses
+        from engramlog_server.api.services.answers import Uses
 
         return Uses(self.views, self.reader)
 
     @joined
     def events(self) -> Events:
-        from engramlog_server.api.services.auditing.events import Events
+        from engramlog_server.api.services.events import Events
 
         return Events(self.log, self.views, self.reader)
 
     @joined
     def answers(self) -> Answers:
-        from engramlog_server.api.services.auditing.answered import Answers
+        from engramlog_server.api.services.answers import Answers
 
         return Answers(self.log, self.views, self.reader)
 
@@ -373,7 +358,7 @@ class Application(ABC):
 
     @joined
     def time_lines(self) -> TimeLines:
-        from engramlog_server.api.services.times import TimeLines
+        from engramlog_server.api.services.instants import TimeLines
 
         return TimeLines(self.log, self.views, self.reader)
 

@@ -1,16 +1,28 @@
-"""The parameters that there are, as every face tells them: read off the model that refuses what they may not be. Asks no store."""
+"""The parameters that there are, as every face tells them: read off the model that refuses what they may not be. Asks no store.
+
+Also reading them where they are told as `name=value`.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from inspect import getsource
 from typing import Any
 
 from engramlog_server.api.shapes import ParameterShape, ParametersKnown
 from engramlog_server.events import parameters as model
-from engramlog_server.events.parameters import DEFAULTS, NAMES, Parameters, allowed, schema_of
+from engramlog_server.events.errors import refused
+from engramlog_server.events.parameters import (
+    DEFAULTS,
+    NAMES,
+    Parameters,
+    ParameterValue,
+    allowed,
+    problem_with,
+    schema_of,
+)
 
 _KINDS: Mapping[str, Any] = {"integer": "int", "number": "float", "boolean": "bool"}
 
@@ -56,3 +68,33 @@ def _purposes() -> Mapping[str, str]:
             told = ast.literal_eval(below.value)
             found[field.target.id] = told.partition("\n")[0]
     return found
+
+
+def parse_settings(pairs: Sequence[str]) -> dict[str, ParameterValue]:
+    """`name=value` pairs as parameters within their bounds, or InputError."""
+    values: dict[str, ParameterValue] = {}
+    for pair in pairs:
+        name, equals, text = pair.partition("=")
+        if not equals:
+            raise refused("parameters", pair, "name=value, e.g. user_factor=1.3")
+        values[name] = _setting(text)
+        check_parameter(name, values[name], text)
+    return values
+
+
+def check_parameter(name: str, value: ParameterValue, told: str | None = None) -> None:
+    """Raises InputError for a parameter that is not known, or is out of its bounds; `told`: as it was written."""
+    if rule := problem_with(name, value):
+        raise refused(f"parameters {name}", str(value) if told is None else told, rule)
+
+
+def _setting(text: str) -> ParameterValue:
+    """A truth value, a number, or else the text itself."""
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
+    for read in (int, float):
+        try:
+            return read(text)
+        except ValueError:
+            continue
+    return text

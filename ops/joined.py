@@ -23,16 +23,17 @@ from engramlog_server.ops.turn_reading import OFF, TurnReading
 
 if TYPE_CHECKING:
     from engramlog_server.api.services.accesses import AccessRecorder
-    from engramlog_server.api.services.auditing.supervision import DiskRoom, Supervision
-    from engramlog_server.api.services.capacity import Capacities
-    from engramlog_server.api.services.cleaning import Cleaner
-    from engramlog_server.api.services.episodes import Episodes
-    from engramlog_server.api.services.extracting import Extractor
+    from engramlog_server.api.services.capacity import (
+        Capacities,
+        DiskRoom,
+        JobQueue,
+        ModelsNamed,
+        ModelUses,
+        Supervision,
+    )
     from engramlog_server.api.services.heads import Heads
-    from engramlog_server.api.services.model_uses import JobQueue, ModelsNamed, ModelUses
-    from engramlog_server.api.services.store.embedding import Embeddings
-    from engramlog_server.api.services.store.operating import Operator
-    from engramlog_server.api.services.store.owners import Owners
+    from engramlog_server.api.services.jobs import Cleaner, Embeddings, Episodes, Extractor
+    from engramlog_server.api.services.operating import Operator, Owners
     from engramlog_server.api.shapes import EmbedderSet, EmbedderStanding, JobBoard, Schedule
     from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
     from engramlog_server.events.heads import HeadBook
@@ -143,8 +144,8 @@ class JoinedApplication(Application):
 
     @joined
     def operator(self) -> Operator:
-        from engramlog_server.api.services.auditing.statistics import OwnerStatistics
-        from engramlog_server.api.services.store.operating import Operator
+        from engramlog_server.api.services.operating import Operator
+        from engramlog_server.api.services.statistics import OwnerStatistics
 
         store = self._store
         return Operator(
@@ -181,7 +182,7 @@ class JoinedApplication(Application):
 
     @joined
     def supervision(self) -> Supervision:
-        from engramlog_server.api.services.auditing.supervision import Supervision
+        from engramlog_server.api.services.capacity import Supervision
 
         embedded = self._store.embedded
         return Supervision(self._wire, None if embedded is None else partial(_disk_of, embedded.folder))
@@ -199,7 +200,7 @@ class JoinedApplication(Application):
 
     @joined
     def job_queue(self) -> JobQueue:
-        from engramlog_server.api.services.model_uses import JobQueue
+        from engramlog_server.api.services.capacity import JobQueue
 
         return JobQueue(self._board)
 
@@ -211,7 +212,7 @@ class JoinedApplication(Application):
 
     @joined
     def model_uses(self) -> ModelUses:
-        from engramlog_server.api.services.model_uses import ModelUses
+        from engramlog_server.api.services.capacity import ModelUses
 
         return ModelUses(self._store.wires, self._models_named, lambda: self._ledger.lost)
 
@@ -225,7 +226,7 @@ class JoinedApplication(Application):
         self._ledger.note(asked)
 
     def _models_named(self) -> ModelsNamed:
-        from engramlog_server.api.services.model_uses import ModelsNamed
+        from engramlog_server.api.services.capacity import ModelsNamed
 
         return ModelsNamed(self._model.chat_set, self._embedder_set())
 
@@ -261,13 +262,13 @@ class JoinedApplication(Application):
 
     @joined
     def owners(self) -> Owners:
-        from engramlog_server.api.services.store.owners import Owners
+        from engramlog_server.api.services.operating import Owners
 
         return Owners(self._store.wires, self._store.identity.tags)
 
     @joined
     def cleaner(self) -> Cleaner:
-        from engramlog_server.api.services.cleaning import Cleaner
+        from engramlog_server.api.services.jobs import Cleaner
         from engramlog_server.consumers.jobs.embedding import EmbeddingJob
         from engramlog_server.ops.reviewers import lifecycle_of
         from engramlog_server.projections.models.counted import FOR_PATTERNS, FOR_REVIEW
@@ -286,7 +287,7 @@ class JoinedApplication(Application):
 
     @joined
     def embeddings(self) -> Embeddings:
-        from engramlog_server.api.services.store.embedding import Embeddings
+        from engramlog_server.api.services.jobs import Embeddings
         from engramlog_server.consumers.jobs.embedding import EmbeddingJob
 
         store, meanings = self._store, self._meanings
@@ -295,7 +296,7 @@ class JoinedApplication(Application):
 
     @joined
     def episodes(self) -> Episodes:
-        from engramlog_server.api.services.episodes import Episodes
+        from engramlog_server.api.services.jobs import Episodes
         from engramlog_server.consumers.jobs.episodes import EpisodeJob
         from engramlog_server.projections.models.counted import FOR_SUMMARIES
 
@@ -305,7 +306,7 @@ class JoinedApplication(Application):
 
     @joined
     def extractor(self) -> Extractor:
-        from engramlog_server.api.services.extracting import Extractor
+        from engramlog_server.api.services.jobs import Extractor
         from engramlog_server.consumers.jobs.extraction import ExtractionJob
         from engramlog_server.projections.models.counted import FOR_EXTRACTION
 
@@ -326,7 +327,7 @@ class JoinedApplication(Application):
 
 def _disk_of(folder: Path) -> DiskRoom:
     """How the disk of a data folder stands. Raises OSError where the folder is gone."""
-    from engramlog_server.api.services.auditing.supervision import DiskRoom
+    from engramlog_server.api.services.capacity import DiskRoom
     from engramlog_server.ops.embedded.disk import look
 
     disk = look(folder)

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from engramlog_server.api.requests.checks import refusal_told
-from engramlog_server.api.services.auditing.replaying_all import StoreReplayer, WholeAsked, nothing_of
+from engramlog_server.api.services.replaying import StoreReplayer, WholeAsked, nothing_of
 from engramlog_server.api.version import program_version
 from engramlog_server.events.door.of_the_store import SYSTEM_OWNERS
 from engramlog_server.events.errors import EngramlogError, StoreMismatch

@@ -17,7 +17,7 @@ import orjson
 from engramlog_server.api.exchange.record_shapes import FORMAT, PART, Data, at_line, read_line, short
 from engramlog_server.api.requests.checks import LineTerms, told_lines
 from engramlog_server.api.requests.snapshots import Snapshot
-from engramlog_server.api.services.auditing.owners_today import turns_aside
+from engramlog_server.api.services.events import turns_aside
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.events.envelope import Stored, decode, derived_id
 from engramlog_server.events.errors import InputError, UndecodableEvent, refused

@@ -99,7 +99,7 @@ class Waits:
 
     def _tell(self, partition: int, entries: list[Any], beyond_head: int) -> None:
         """Tell who waits what came behind a head. Where one came meanwhile who has looked less far, the next look begins there."""
-        from engramlog_server.api.services.auditing.events import beyond
+        from engramlog_server.api.services.events import beyond
 
         for one in self._waiting:
             if one.partition == partition and not one.came.done():

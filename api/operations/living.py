@@ -155,7 +155,7 @@ CHOOSE = Operation(
                 names=("--set",),
                 kind=list[str],
                 help="A parameter, name=value; as often as needed. To undo one, set its default again: `profile OWNER` shows it.",
-                reads="engramlog_server.api.services.auditing.parameters:parse_settings",
+                reads="engramlog_server.api.parameters:parse_settings",
             ),
         ),
         *SAID,

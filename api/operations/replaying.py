@@ -79,7 +79,7 @@ REPLAY = Operation(
                 ("--set",),
                 "A parameter, name=value; as often as needed.",
                 kind=list[str],
-                reads="engramlog_server.api.services.auditing.parameters:parse_settings",
+                reads="engramlog_server.api.parameters:parse_settings",
             ),
         ),
         text("profile", "Fold and read under this law, whatever the owner chose.", "tiered"),

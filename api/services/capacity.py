@@ -1,23 +1,31 @@
-"""Memory and disk until they are full: what is there, how fast the log grows, and what follows from both. Reads only."""
+"""What the store takes: memory, disk and the append-only file until they are full, what models took, and the job queue.
+
+It tells what is there, how fast the log grows, and what follows from both. Reads only. `consumers` reads the queue, and `ops`
+passes that in.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from math import isfinite
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from engramlog_server.api.requests.checks import check_limit
-from engramlog_server.api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept
 from engramlog_server.api.services.nodes import read_nodes, room_of
 from engramlog_server.api.shapes import (
     AofCapacity,
     Capacity,
+    ChatSet,
     DiskCapacity,
+    EmbedderSet,
     Growth,
+    JobBoard,
     MemoryCapacity,
     MemoryPart,
+    ModelsUsed,
     RoomLeft,
+    TokensUsed,
 )
 from engramlog_server.events.admission import APPEND_FULL, Room
 from engramlog_server.events.envelope import from_micros, utc_text
@@ -26,10 +34,132 @@ from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.admission import read_room
 from engramlog_server.events.redis.clock import redis_micros
 from engramlog_server.events.redis.log import recorded_of
+from engramlog_server.events.redis.release import release_of
 from engramlog_server.events.redis.wire import Wire, WirePool
 from engramlog_server.projections.fold.reasons import reason_told
 from engramlog_server.projections.redis.debt import FoldDebt
+from engramlog_server.projections.redis.model_uses import UseCounted, last_days, read_uses
 from engramlog_server.projections.redis.room import room_by_part
+
+OK = "ok"
+
+
+class DiskRoom(NamedTuple):
+    """The disk of a data folder, in bytes."""
+
+    free: int
+    total: int
+    wanted: int
+    """Free bytes with which the next rewrite of the append-only file has room."""
+    reserve: int = 0
+    """Free bytes under which no writes are taken."""
+
+
+class AppendOnlyFile(NamedTuple):
+    """The append-only file as Redis tells of it; of a Cluster those of all nodes together, where the worst counts."""
+
+    enabled: bool
+    bytes: int | None
+    """None where it is off."""
+    base_bytes: int | None
+    """Bytes after the last rewrite."""
+    write_ok: bool
+    """Whether the last write and its fsync succeeded."""
+    rewrite_ok: bool
+    rewriting: bool
+    rewrite_seconds: int | None
+    """What the last rewrite took; None where there was none since Redis started."""
+    delayed_fsyncs: int
+    """Writes that waited for an fsync in the background since Redis started; with `appendfsync always` there are none."""
+
+
+class Kept(NamedTuple):
+    """What is read for one scrape."""
+
+    server: str
+    """Product and version, such as "Valkey 9.1.2"; of a Cluster whose nodes differ: each once."""
+    aof: AppendOnlyFile
+    disk: DiskRoom | None
+    """None where the disk is not this machine's to look at, or could not be looked at."""
+    trouble: str | None
+    """Why the disk could not be looked at."""
+
+
+class Supervision:
+    """Asks Redis and the disk. Safe for threads: a connection of its own a call."""
+
+    def __init__(self, wire: Callable[[], Wire], disk: Callable[[], DiskRoom] | None = None) -> None:
+        self._wire = wire
+        self._disk = disk
+
+    def kept(self) -> Kept:
+        """How it stands now. Raises StoreError where Redis does not answer."""
+        wire = self._wire()
+        try:
+            told = [(info(one, "server"), read_aof(info(one, "persistence"))) for _, one in wire.servers()]
+        finally:
+            wire.close()
+        disk, trouble = None, None
+        try:
+            disk = None if self._disk is None else self._disk()
+        except OSError as error:
+            trouble = str(error.strerror or error)
+        servers = sorted({str(release_of(server)) for server, _ in told})
+        return Kept(", ".join(servers), _together([aof for _, aof in told]), disk, trouble)
+
+
+def info(wire: Wire, section: str) -> dict[str, str]:
+    """A section of what one server tells of itself, by field. Raises StoreError."""
+    answer: Any = wire.call("INFO", section)
+    return dict(line.split(":", 1) for line in answer.decode("utf-8", "replace").splitlines() if ":" in line)
+
+
+def replicas_online(replication: dict[str, str]) -> int:
+    """How many replicas follow a server, by what it tells of replication."""
+    return sum(1 for name, value in replication.items() if name.startswith("slave") and "state=online" in value)
+
+
+def _together(files: Sequence[AppendOnlyFile]) -> AppendOnlyFile:
+    """Those of a Cluster's nodes as one: sizes in sum, and what fails at one node fails."""
+    if len(files) == 1:
+        return files[0]
+    took = [one.rewrite_seconds for one in files if one.rewrite_seconds is not None]
+    return AppendOnlyFile(
+        enabled=all(one.enabled for one in files),
+        bytes=_sum(one.bytes for one in files),
+        base_bytes=_sum(one.base_bytes for one in files),
+        write_ok=all(one.write_ok for one in files),
+        rewrite_ok=all(one.rewrite_ok for one in files),
+        rewriting=any(one.rewriting for one in files),
+        rewrite_seconds=max(took, default=None),
+        delayed_fsyncs=sum(one.delayed_fsyncs for one in files),
+    )
+
+
+def _sum(sizes: Iterable[int | None]) -> int | None:
+    """None where one is not known: a sum of fewer would look like less."""
+    known = list(sizes)
+    return None if None in known else sum(one for one in known if one is not None)
+
+
+def read_aof(told: dict[str, str]) -> AppendOnlyFile:
+    """The fields of all supported servers; one that is not told is None, or what harms nobody."""
+
+    def number(name: str) -> int | None:
+        return int(told[name]) if told.get(name, "").lstrip("-").isdecimal() else None
+
+    took = number("aof_last_rewrite_time_sec")
+    return AppendOnlyFile(
+        enabled=told.get("aof_enabled") == "1",
+        bytes=number("aof_current_size"),
+        base_bytes=number("aof_base_size"),
+        write_ok=told.get("aof_last_write_status", OK) == OK,
+        rewrite_ok=told.get("aof_last_bgrewrite_status", OK) == OK,
+        rewriting=told.get("aof_rewrite_in_progress") == "1",
+        rewrite_seconds=None if took is None or took < 0 else took,
+        delayed_fsyncs=number("aof_delayed_fsync") or 0,
+    )
+
 
 DAYS, MOST_DAYS = 7, 366
 DAY = 86_400_000_000
@@ -310,3 +440,64 @@ def outlook(room: Room, events: int, *, node: str | None = None, beside: int = 0
                 f"{who} uses {room.used_share:.0%} of its maxmemory{waits}; appends are refused from {APPEND_FULL:.0%} on"
             )
     return told
+
+
+class JobQueue:
+    """Tells the jobs of one store. Safe for threads if `board` is."""
+
+    def __init__(self, board: Callable[[], JobBoard]) -> None:
+        self._board = board
+
+    def jobs(self) -> JobBoard:
+        """Every kind of job with how it last went, and the jobs that run, wait or failed, at most 200. Reads only."""
+        return self._board()
+
+
+USE_DAYS, MOST_USE_DAYS = 30, 366
+
+
+class ModelsNamed(NamedTuple):
+    """The models of the settings."""
+
+    chat: ChatSet | None = None
+    embedder: EmbedderSet | None = None
+
+
+class ModelUses:
+    """Tells what models took. Safe for threads."""
+
+    def __init__(self, wires: WirePool, named: Callable[[], ModelsNamed], lost: Callable[[], int]) -> None:
+        """`named`: the models, and how the embedder was asked in this process; `lost`: questions that it could not count."""
+        self._wires = wires
+        self._named = named
+        self._lost = lost
+
+    def models(self, *, days: int = USE_DAYS) -> ModelsUsed:
+        """Each model and use since counting began, and by day over the last `days` (1 to 366). Raises InputError, StoreError."""
+        check_limit(days, MOST_USE_DAYS, "days")
+        with self._wires.wire() as wire:
+            now = from_micros(redis_micros(wire))
+            in_all, by_day = read_uses(wire, last_days(now, days))
+        named = self._named()
+        return {
+            "at": utc_text(now),
+            "since": min((one.first for one in in_all if one.first), default=None),
+            "chat": named.chat,
+            "embedder": named.embedder,
+            "used": [{**_told(one), "first": one.first, "last": one.last} for one in in_all],
+            "days": [{**_told(one), "day": day} for day, found in by_day.items() for one in found],
+            "lost": self._lost(),
+        }
+
+
+def _told(one: UseCounted) -> TokensUsed:
+    counts = one.counts
+    return {
+        "model": one.model,
+        "use": one.use,
+        "asked": counts["asked"],
+        "failed": counts["failed"],
+        "requests": counts["requests"],
+        "input_tokens": counts["input_tokens"],
+        "output_tokens": counts["output_tokens"],
+    }

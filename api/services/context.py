@@ -1,7 +1,7 @@
 """The context block: instructions, profile, conversation, related memories and tool results, within a budget of tokens.
 
 If the caller puts the block into a prompt, its memories are recorded as injected: an auditor can ask later which answers used a
-memory (`api.services.uses`).
+memory (`api.services.answers`).
 """
 
 from __future__ import annotations

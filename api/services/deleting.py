@@ -2,7 +2,8 @@
 
 Seed 003, "批量删除": ids separated in any way, core memories skipped. Deletions are soft and can be undone for 30 days.
 Many memories are judged, then written in requests of at most 1,000 events, and each is answered for. Under a key a call is
-carried out once: sent again it goes on where it stopped, and answers as it did. One restoration undoes a deletion of many.
+carried out once: sent again it goes on where it stopped, and answers as it did. A restoration brings back what a deletion took
+along, and not what somebody deleted by itself; one restoration undoes a deletion of many.
 """
 
 from __future__ import annotations
@@ -10,18 +11,19 @@ from __future__ import annotations
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Generic, NamedTuple, TypeVar
+from typing import ClassVar, Generic, NamedTuple, TypeVar
 
-from engramlog_server.api.requests.checks import check_memory_id, check_owner
-from engramlog_server.api.requests.snapshots import Snapshot
-from engramlog_server.api.services.carrier import LogEvent, carried_before, checked_key, taken
-from engramlog_server.api.services.deletion_report import DeletionReport, ManyReport, RestorationReport
+from engramlog_server.api.requests.checks import Progress, check_memory_id, check_owner
+from engramlog_server.api.requests.snapshots import PIECE, Snapshot
+from engramlog_server.api.services.histories import SCANNED
 from engramlog_server.api.services.reading import Reader
-from engramlog_server.api.services.restoring import causes, steps, taken_by, weigh_log, with_value
-from engramlog_server.api.services.writing import Writer
+from engramlog_server.api.services.writing import LogEvent, Writer, carried_before, checked_key, taken
+from engramlog_server.api.shapes import Change, Deleted, Removed, Restored, RestoredMany, Skipped, Warned
+from engramlog_server.api.work.patience import current_check, weigh
 from engramlog_server.events.catalogue import MemoryDeleted, MemoryRestored, ValueReadmitted, ValueRejected
-from engramlog_server.events.envelope import AnyEvent, micros, new_event_id
+from engramlog_server.events.envelope import AnyEvent, decode, derived_id, micros, new_event_id
 from engramlog_server.events.errors import (
     ConcurrencyError,
     EngramlogError,
@@ -35,7 +37,7 @@ from engramlog_server.events.log import AppendReceipt, EventLog
 from engramlog_server.events.partitions import parse_position, partition_of, position_text
 from engramlog_server.events.standing import OWN, is_persons_word
 from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
-from engramlog_server.projections.decide.command import Made
+from engramlog_server.projections.decide.command import EVENT, Made
 from engramlog_server.projections.decide.deleting import (
     C,
     Delete,
@@ -48,14 +50,358 @@ from engramlog_server.projections.decide.deleting import (
     still_said,
 )
 from engramlog_server.projections.decide.rejecting import rejected_values
-from engramlog_server.projections.decide.restoring import PlannedRestoration, Restore, TakenAlong, plan_restoration
+from engramlog_server.projections.decide.restoring import (
+    LastDeletion,
+    PlannedRestoration,
+    Restore,
+    TakenAlong,
+    plan_restoration,
+    restoration,
+)
+from engramlog_server.projections.fold.changelog import DECISIONS
+from engramlog_server.projections.fold.reasons import reason_told
 from engramlog_server.projections.fold.working_set import trouble_with
 from engramlog_server.projections.memory.deletion_cascade import DeletionCascade
 from engramlog_server.projections.memory.record import DAY, Memory
 from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.views.query import moment
+
+
+@dataclass(slots=True)
+class ManyReport:
+    """What became of a request about memories that are named."""
+
+    WORD: ClassVar[str] = "done"
+    """What is done with them."""
+
+    owner: str
+    ids: list[str]
+    """As asked for, each once."""
+    position: str
+    """Where the last of it stands, or the position at which it was found that there is nothing to write."""
+    done: list[str] = field(default_factory=list)
+    also: dict[str, str] = field(default_factory=dict)
+    """What went along: id -> reason."""
+    left: dict[str, str] = field(default_factory=dict)
+    """What might have gone along, and did not: id -> why."""
+    values: list[str] = field(default_factory=list)
+    """Those of which what they say is rejected too, or is rejected no more."""
+    dry_run: bool = False
+    """Whether this only tells what would be done: nothing was written."""
+    skipped: dict[str, str] = field(default_factory=dict)
+    """Id -> why nothing was done with it."""
+    waiting: list[str] = field(default_factory=list)
+    """Written, and parked behind an event of the owner that cannot be folded."""
+    changes: list[Change] = field(default_factory=list)
+    """Change-log entries of it."""
+    error: EngramlogError | None = None
+    """What stopped it between two requests."""
+    warning: Warned = field(default_factory=Warned)
+    """`behind`, and `quarantined` where the owner is."""
+    spared: bool = False
+    """Whether a core or system memory was left alone."""
+    beyond_change: dict[str, InputError] = field(default_factory=dict)
+    """Those of the skipped that no event can change: unknown, purged or merged away."""
+
+    @property
+    def exit_code(self) -> int:
+        """0 all of it is done; 3 partly, or something was left; else 1 nothing, 2 no id with which it could ever be done."""
+        if self.done or self.waiting or self.spared:
+            return 3 if self.skipped or self.waiting or self.left else 0
+        return 2 if len(self.beyond_change) == len(self.ids) else 1
+
+    @property
+    def refusal(self) -> InputError | None:
+        """Why nothing at all could be done, where no id names a memory that any event can change."""
+        if self.exit_code != 2:
+            return None
+        found = list(self.beyond_change.values())
+        if len(found) == 1:
+            return found[0]
+        kind = NotFound if all(isinstance(one, NotFound) for one in found) else InputError
+        told = f"nothing was {self.WORD}: {found[0].message} (and {len(found) - 1:,} more)"
+        return kind(told, owner=self.owner, skipped=self.skipped_in_order)
+
+    @property
+    def skipped_in_order(self) -> list[Skipped]:
+        """With what nothing was done and why, in the order asked for."""
+        return listed({one: self.skipped[one] for one in self.ids if one in self.skipped})
+
+    @property
+    def values_done(self) -> list[str]:
+        """Of what was done, that of which what it says is rejected too, or is no more."""
+        done = set(self.done)
+        return [one for one in self.values if one in done]
+
+
+@dataclass(slots=True)
+class DeletionReport(ManyReport):
+    """What became of a request to delete. What was made of them and is still there is `left`."""
+
+    WORD: ClassVar[str] = "deleted"
+
+    still_said_in: list[str] = field(default_factory=list)
+    """Turns' memories that stand and say what was deleted."""
+    hidden: list[str] = field(default_factory=list)
+    """What was merged into what was deleted."""
+    restorable_until: int | None = None
+    """When what was deleted now is purged, by the owner's parameter; microseconds since 1970."""
+
+    @property
+    def deleted(self) -> list[str]:
+        """What was deleted."""
+        return self.done
+
+    def as_dict(self) -> Deleted:
+        """JSON-ready: what was deleted, what was skipped and why, in the order asked for."""
+        answer: Deleted = {
+            "owner": self.owner,
+            "deleted": self.done,
+            "skipped": self.skipped_in_order,
+            "also": listed(self.also),
+            "left_alone": listed(self.left),
+            "still_said_in": self.still_said_in,
+            "hidden_with": self.hidden,
+            "rejected": self.values_done,
+            "dry_run": self.dry_run,
+            "position": self.position,
+            "restorable_until": moment(self.restorable_until),
+        }
+        if self.waiting:
+            answer["waiting"] = self.waiting
+        if self.error is not None:
+            answer["error"] = self.error.as_dict()
+        return {**answer, **self.warning}
+
+    def as_effects(self) -> Removed:
+        """The same of a single id, as any verb answers: with `id` and `changes`."""
+        return {"id": self.ids[0], "changes": self.changes, **self.as_dict()}
+
+
+@dataclass(slots=True)
+class RestorationReport(ManyReport):
+    """What became of a request to restore. What went with them and stays deleted is `left`."""
+
+    WORD: ClassVar[str] = "restored"
+
+    @property
+    def restored(self) -> list[str]:
+        """What was restored."""
+        return self.done
+
+    def as_dict(self) -> RestoredMany:
+        """JSON-ready: what was restored, what was skipped and why, in the order asked for."""
+        answer: RestoredMany = {
+            "owner": self.owner,
+            "restored": self.done,
+            "skipped": self.skipped_in_order,
+            "also": listed(self.also),
+            "not_restored": listed(self.left),
+            "readmitted": self.values_done,
+            "dry_run": self.dry_run,
+            "position": self.position,
+        }
+        if self.waiting:
+            answer["waiting"] = self.waiting
+        if self.error is not None:
+            answer["error"] = self.error.as_dict()
+        return {**answer, **self.warning}
+
+
+def listed(told: dict[str, str]) -> list[Skipped]:
+    """Ids with their reasons, as JSON tells them."""
+    return [told_of(one, reason) for one, reason in told.items()]
+
+
+def told_of(memory_id: str, reason: str) -> Skipped:
+    """A memory that is left as it is, or goes along, and why."""
+    told = reason_told(reason)
+    return {"id": memory_id, "reason": reason, "reason_code": told.code, "reason_values": told.told()}
+
+
+def steps(views: RedisViews, owner: str, partition: int, decision: str = "delete") -> dict[str, LastDeletion]:
+    """The newest deletion of each memory, or its newest `restore`: the change log is read pack by pack, the newest first.
+
+    Whoever asks weighs the owner's change log first (`weigh_log`): it may be long.
+    """
+    wanted, found = DECISIONS.index(decision), dict[str, LastDeletion]()
+    for _, entry in views.changelogs.entries(owner, newest=True, check=current_check()):
+        if entry.decision == wanted and entry.memory_id and entry.memory_id not in found:
+            found[entry.memory_id] = LastDeletion(entry, partition)
+    return found
+
+
+def weigh_log(snapshot: Snapshot) -> None:
+    """Say how long reading the owner's whole change log will be, before anything leaves a trace."""
+    weigh(snapshot.view.state.entries // SCANNED)
+
+
+def causes(views: RedisViews, owner: str, gone: Mapping[str, LastDeletion]) -> dict[str, str | None]:
+    """Memory -> the event that led to each of these, read from the log in pieces."""
+    seqs, check = sorted(one.seq for one in gone.values()), current_check()
+    events: dict[int, str | None] = {}
+    for start in range(0, len(seqs), PIECE):
+        check(start, len(seqs))
+        for one in views.stored(owner, seqs[start : start + PIECE]):
+            events[one.seq] = decode(one.kind, one.body).causation_id
+    return {memory_id: events.get(one.seq) for memory_id, one in gone.items()}
+
+
+def taken_by(views: RedisViews, owner: str, found: Mapping[str, LastDeletion], root: LastDeletion) -> list[str]:
+    """Ids of the memories that a deletion took along, or a restoration brought back, in the order of the log."""
+    near = {name: one for name, one in found.items() if one.at == root.at and one.seq > root.seq}
+    cause = causes(views, owner, near)
+    return sorted((name for name in near if cause[name] == root.event_id), key=lambda name: near[name].seq)
+
+
+def with_value(
+    views: RedisViews, owner: str, partition: int, decision: str, root: LastDeletion, changes: list[Change]
+) -> list[Change]:
+    """These changes with what the deletion `root` rejected (`reject`), or the restoration took up again (`readmit`)."""
+    step = steps(views, owner, partition, decision).get(root.entry.memory_id)
+    if step is None or step.event_id != derived_id(f"{decision} along", owner, root.event_id, root.entry.memory_id):
+        return changes
+    return sorted([*changes, step.change], key=lambda one: parse_position(one["position"]))
+
+
+class Restorer:
+    """Restores memories of one store. Safe for threads."""
+
+    def __init__(self, log: EventLog, reader: Reader, writer: Writer, views: RedisViews) -> None:
+        self._log = log
+        self._reader = reader
+        self._writer = writer
+        self._views = views
+
+    def restore(
+        self,
+        owner: str,
+        memory_id: str,
+        *,
+        actor: str = "user",
+        occurred_at: str | None = None,
+        event_id: str | None = None,
+        key: str | None = None,
+        reason: str = "",
+    ) -> Restored:
+        """Undo a soft delete, and that of what went with it and may stand now.
+
+        `also` names what came back too, `not_restored` what went with it and stays deleted, each with the reason.
+        `event_id`: of the restoration, or `key`, of the call; sent again, it changes nothing.
+        Raises NotFound, or InputError where the memory was purged or another stands for it.
+        """
+        check_memory_id(memory_id)
+        if key is not None:
+            if event_id is not None:
+                raise refused("event_id", event_id, "nothing beside a key: its id is made of that")
+            check_owner(owner)
+            event_id = self._writer.ids_of(owner, key)(EVENT)
+        found: Memory | InputError
+        try:
+            found = self._writer.standing(owner, memory_id)
+        except InputError as problem:
+            found = problem
+        # Only now, with the memory read: what an equal call did until here is found.
+        if key is not None and event_id is not None:
+            before = self._before(owner, memory_id, event_id, key, actor, reason)
+            if before is not None:
+                return before
+        if isinstance(found, InputError):
+            raise found
+        if event_id is not None and (known := self._known(owner, found, event_id.lower())) is not None:
+            return known
+        when = self._writer.when(occurred_at)
+        back, left = self._judged(owner, found)
+        lifts = owner[0] != OWN and is_persons_word(actor, self._writer.by)
+        values = self._writer.rejected_of(owner, memory_id) if lifts else ()
+        root = event_id or new_event_id()
+        events = [
+            self._writer.event(made.data, owner, when, actor, event_id=made.event_id, causation_id=made.causation_id)
+            for made in restoration(owner, memory_id, back, root, reason, values)
+        ]
+        receipts: list[AppendReceipt] = []
+        try:
+            for start in range(0, len(events), MAX_REQUEST_EVENTS):
+                receipts += self._writer.append_all(self._writer.ready(events[start : start + MAX_REQUEST_EVENTS]))
+        except (ConcurrencyError, EventIdTaken):
+            before = None if key is None else self._before(owner, memory_id, root, key, actor, reason)
+            if before is None:
+                raise
+            return before
+        self._writer.settle(receipts)
+        with self._reader.snapshot(owner) as snapshot:
+            warning = snapshot.told
+        changes = self._writer.effects_of(owner, receipts)
+        return {**_told(owner, memory_id, back, left, receipts[-1].position or "", changes), **warning}
+
+    def _before(self, owner: str, memory_id: str, event_id: str, key: str, actor: str, reason: str) -> Restored | None:
+        """What the same call did under this key before, else None. Raises KeyTaken where it did something else."""
+        done = carried_before(self._log, owner, [event_id]).get(event_id)
+        if not done:
+            return None
+        partition = partition_of(owner, self._log.partitions)
+        root, *along = done
+        if root.event.data != MemoryRestored(memory_id=memory_id, reason=reason) or root.event.actor != actor:
+            raise taken(key, position_text(partition, root.seq))
+        self._writer.settle_positions({partition: done[-1].seq})
+        changes = self._writer.effects(owner, partition, [one.seq for one in done])
+        back = [one.event.data.memory_id for one in along if isinstance(one.event.data, MemoryRestored)]
+        with self._reader.snapshot(owner) as snapshot:
+            position = position_text(partition, done[-1].seq)
+            return {**_told(owner, memory_id, back, [], position, changes), **snapshot.told}
+
+    def _known(self, owner: str, memory: Memory, event_id: str) -> Restored | None:
+        """What the same restoration did where it was asked for before, else None."""
+        if memory.restored_at is None:
+            return None
+        with self._reader.snapshot(owner) as snapshot:
+            partition, warning = snapshot.partition, snapshot.told
+            weigh_log(snapshot)
+        found = steps(self._views, owner, partition, "restore")
+        if memory.id not in found or found[memory.id].event_id != event_id:
+            return None
+        self._log.prove(owner, self._log.seqs_of(owner, [event_id]))
+        back = taken_by(self._views, owner, found, found[memory.id])
+        changes = [found[one].change for one in (memory.id, *back)]
+        changes = with_value(self._views, owner, partition, "readmit", found[memory.id], changes)
+        return {**_told(owner, memory.id, back, [], changes[-1]["position"], changes), **warning}
+
+    def _judged(self, owner: str, memory: Memory) -> tuple[list[str], list[Skipped]]:
+        """What comes back too, and what stays deleted and why."""
+        if memory.deleted_at is None:
+            return [], []
+        with self._reader.snapshot(owner) as snapshot:
+            weigh_log(snapshot)
+            columns, partition = snapshot.view.columns, snapshot.partition
+            cascade = DeletionCascade(columns)
+        deletions = steps(self._views, owner, partition)
+        if memory.id not in deletions:
+            return [], []
+        taken = TakenAlong(columns, deletions, [memory], partial(causes, self._views, owner))
+        back, left = cascade.returning(memory.id, taken.along(memory))
+        return back, [told_of(one.id, one.reason) for one in left]
+
+
+def _told(
+    owner: str,
+    memory_id: str,
+    back: list[str],
+    left: list[Skipped],
+    position: str,
+    changes: list[Change],
+) -> Restored:
+    also = [told_of(one, f"it went with {memory_id}, or was made of it") for one in back]
+    return {
+        "id": memory_id,
+        "also": also,
+        "not_restored": left,
+        "owner": owner,
+        "position": position,
+        "changes": changes,
+    }
+
 
 R = TypeVar("R", bound=ManyReport)
-Progress = Callable[[int, int], None]
 Planner = Callable[[Mapping[str, Memory], Callable[[str], str]], ManyPlan[P]]
 """From the memories that an event can change, and the ids of their events, to the plan."""
 

@@ -11,9 +11,8 @@ import numpy as np
 
 from engramlog_server.api.requests.checks import LineTerms, check_limit, check_owner, told_lines
 from engramlog_server.api.requests.snapshots import Snapshot
-from engramlog_server.api.services.carrier import Given, taken
 from engramlog_server.api.services.reading import Reader
-from engramlog_server.api.services.writing import Writer
+from engramlog_server.api.services.writing import Given, Writer, taken
 from engramlog_server.api.shapes import Answered, InboxItem, InboxPage
 from engramlog_server.events.catalogue import EventData, MemoryDeleted, MemoryMentioned
 from engramlog_server.events.envelope import Stored, decode, utc_text

@@ -1,6 +1,7 @@
-"""What some memories weigh, and where they rank, at many instants. Writes nothing and leaves no trace.
+"""An owner at many instants: how many events on both time lines, and what some memories weigh and where they rank. No trace.
 
-The request is checked first: which instants, and what counts from each of them on.
+The time lines are asked wherever a page opens, so no record is loaded and no event is read twice. Of weights the request is checked
+first: which instants, and what counts from each of them on.
 """
 
 from __future__ import annotations
@@ -8,37 +9,51 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack, cast
 
+import numpy as np
+
+from engramlog_server.api.choices import MOST_BUCKETS
 from engramlog_server.api.pictures.text import short
 from engramlog_server.api.requests.checks import (
     HAPPENED,
     KNOWN,
     LINE_NAMES,
+    WHOLE,
+    LineTerms,
     Progress,
     TimesAsked,
+    TimeSpan,
     check_id_of,
     check_limit,
     check_mode,
+    check_owner,
     check_query,
+    lines_of,
     masked,
     parse_as_of,
     parse_instant,
+    span_of,
+    times_of,
     told_lines,
 )
-from engramlog_server.api.requests.snapshots import Snapshot
+from engramlog_server.api.requests.snapshots import Snapshot, placed
 from engramlog_server.api.services.histories import check_law
 from engramlog_server.api.services.reading import Reader, check_terms, request_of
-from engramlog_server.api.shapes import InstantsMark, InstantsRow, InstantsTold
+from engramlog_server.api.shapes import GroupCounts, InstantsMark, InstantsRow, InstantsTold, LineBuckets, OwnerTimes
+from engramlog_server.api.showing import UNKNOWN
 from engramlog_server.api.work.patience import both, current_check, weigh
 from engramlog_server.events.catalogue import MemoriesAccessed
-from engramlog_server.events.errors import refused
+from engramlog_server.events.errors import StoreUnavailable, refused
 from engramlog_server.events.log import EventLog
 from engramlog_server.events.partitions import position_text
+from engramlog_server.projections.checks import Bounds
 from engramlog_server.projections.fold.changelog import id_text
 from engramlog_server.projections.laws.modes import REASONS, Mode
 from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.timelines import Lines
+from engramlog_server.projections.past.events import Flags, Integers, OwnerEvents
 from engramlog_server.projections.past.life import EventKin, KinEvent
 from engramlog_server.projections.ranking.question import MeantQuestion
 from engramlog_server.projections.redis.view import RedisViews
@@ -54,8 +69,150 @@ from engramlog_server.projections.reports.instants import (
     held_scores,
     sheet_of,
 )
+from engramlog_server.projections.reports.time_lines import LineParts, ends_of, in_parts, late_among
 from engramlog_server.projections.views.query import ViewQuery, card, moment
 from engramlog_server.projections.views.texts import hidden_ids
+
+COUNTED_FOR_A_FOLDED = 250
+"""Events that are counted on both lines in the time in which one is folded."""
+_TRIES = 5
+
+
+class _Looked(NamedTuple):
+    """What an owner's events are at a place."""
+
+    place: Snapshot
+    known: bool
+    """Whether anything of the owner is recorded."""
+    events: OwnerEvents
+    happened: TimeSpan
+    recorded: TimeSpan
+
+    @property
+    def zoomed(self) -> OwnerEvents:
+        """Those that lie in every span."""
+        events = self.events
+        found = _within(events.happened, self.happened)
+        if self.recorded != WHOLE:
+            found &= _within(events.recorded, self.recorded)
+        return events.of(found)
+
+
+class TimeLines:
+    """Counts one store's events on both lines. Safe for threads."""
+
+    def __init__(self, log: EventLog, views: RedisViews, reader: Reader) -> None:
+        self._log, self._views, self._reader = log, views, reader
+
+    def times(
+        self,
+        owner: str,
+        *,
+        buckets: int = 120,
+        groups: bool = False,
+        since: str | None = None,
+        until: str | None = None,
+        recorded_since: str | None = None,
+        recorded_until: str | None = None,
+        **lines: Unpack[LineTerms],
+    ) -> OwnerTimes:
+        """Ends of both lines, of all that counts, and each in `buckets` equal parts, 1 to 500, of what lies in the spans.
+
+        `groups`: count them by what events of a type do, too. A part's ends are those of its line's span; one that is not told is
+        the first, or the last, of the events that lie in the spans. Raises InputError naming the field.
+        """
+        check_limit(buckets, MOST_BUCKETS, "buckets")
+        spans = (since, until), (recorded_since, recorded_until)
+        looked = self._looked(check_owner(owner), lines, *spans)
+        events, zoomed = looked.events, looked.zoomed
+        happened, recorded = ends_of(events.happened), ends_of(events.recorded)
+        ahead = happened.last if happened.last is not None and happened.last > looked.place.now else None
+        return {
+            "owner": owner,
+            "happened": {"first": _told_at(happened.first), "last": _told_at(happened.last), "ahead": _told_at(ahead)},
+            "recorded": {"first": _told_at(recorded.first), "last": _told_at(recorded.last)},
+            "events": len(events),
+            "late": late_among(events),
+            "buckets": {
+                "count": buckets,
+                "happened": _told(in_parts(zoomed.happened, zoomed.types, *looked.happened, buckets, by_group=groups)),
+                "recorded": _told(in_parts(zoomed.recorded, zoomed.types, *looked.recorded, buckets, by_group=groups)),
+            },
+            "since": since,
+            "until": until,
+            "recorded_since": recorded_since,
+            "recorded_until": recorded_until,
+            "hint": None if looked.known else UNKNOWN.format(owner=owner),
+            **told_lines(lines),
+            **looked.place.place,
+        }
+
+    def _looked(
+        self,
+        owner: str,
+        lines: LineTerms,
+        happened: tuple[str | None, str | None],
+        recorded: tuple[str | None, str | None],
+    ) -> _Looked:
+        told = TimesAsked(as_of=lines.get("as_of"), known=lines.get("known"), after=lines.get("after"))
+        asked = times_of(told, owner, self._log.partitions)
+        bounds = Bounds(current_check(), weigh)
+        for _ in range(_TRIES):
+            view, standing = self._views.glance(owner, after=asked.waits)
+            zone = view.parameters.time_zone
+            spans = span_of(*happened, zone), span_of(*recorded, zone, "recorded_")
+            upto = lines_of(asked, zone)
+            weigh(view.state.applied // COUNTED_FOR_A_FOLDED)
+            found = self._views.events.of(
+                owner,
+                standing.build,
+                view.state,
+                self._reader.log_of(owner, lines.get("on_progress")),
+                bounds,
+            )
+            if found is not None:
+                place = self._placed(owner, placed(view, self._log.now(), standing), upto, found)
+                return _Looked(place, view.state.applied > 0, found.of(found.on_lines(upto)), *spans)
+        raise StoreUnavailable(f"the projection of {owner} is replaced too fast to be read; come again", retry_after=1)
+
+    def _placed(self, owner: str, today: Snapshot, upto: Lines, events: OwnerEvents) -> Snapshot:
+        """Where in the past it is asked about, as `Snapshots.snapshot` tells it, and from when on what happened lay ahead."""
+        if upto.seq is None and upto.recorded is None:
+            return today
+        known = events.of(events.known_by(upto))
+        now = upto.recorded if upto.recorded is not None else int(known.recorded.max(initial=0)) or today.now
+        behind, position = 0, today.position if upto.seq is None else position_text(today.partition, upto.seq)
+        if upto.recorded is not None:
+            if upto.seq is None and today.behind:
+                folded = int(today.position.partition(":")[2])
+                behind = today.behind if self._reader.in_time(owner, folded + 1, upto) else 0
+            position = position if behind else position_text(today.partition, int(known.seqs.max(initial=0)))
+        return today._replace(now=now, position=position, behind=behind)
+
+
+def _within(instants: Integers, span: TimeSpan) -> Flags:
+    found = np.ones(len(instants), np.bool_)
+    if span.since is not None:
+        found &= instants >= span.since
+    if span.until is not None:
+        found &= instants <= span.until
+    return found
+
+
+def _told(parts: LineParts) -> LineBuckets:
+    return {
+        "since": _told_at(parts.since),
+        "until": _told_at(parts.until),
+        "seconds": parts.seconds,
+        "events": parts.events,
+        "counts": parts.counts,
+        "groups": None if parts.groups is None else cast("GroupCounts", parts.groups),
+    }
+
+
+def _told_at(instant: int | None) -> str | None:
+    return None if instant is None else moment(instant)
+
 
 MOST_ROWS, MOST_POINTS, MOST_CELLS = 200, 240, 24_000
 """Ids that may be told, instants, and rows times instants."""
@@ -135,7 +292,7 @@ def _one_of(field: str, got: str, allowed: Sequence[str]) -> str:
     return got
 
 
-def times_of(
+def times_beside(
     asked: InstantsAsked, as_of: str | None, known: str | None, after: str | None, on_progress: Progress | None
 ) -> TimesAsked:
     """The times of the place. Raises InputError for one on the line that the instants are on."""
@@ -241,7 +398,7 @@ class Instants:
         check_terms(terms, with_meaning=self._reader.compares_meaning)
         told = {"query": query, "ids": ids, "results": results, "mode": mode, "law": law, "order": order}
         asked = checked(told | {"since": since, "until": until, "points": points, "line": line}, terms)
-        times = times_of(asked, as_of, known, after, on_progress)
+        times = times_beside(asked, as_of, known, after, on_progress)
         place_asked = parse_as_of(as_of, owner, self._log.partitions)
         question = (
             None

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from msgspec import structs
 
 from engramlog_server.api.requests.snapshots import Snapshot
-from engramlog_server.api.services.carrier import TRIES, Carrier
+from engramlog_server.api.services.writing import TRIES, Carrier
 from engramlog_server.api.work.patience import current_check, has_told, weigh
 from engramlog_server.events.catalogue import EventData, MemoryCreated, MemoryMentioned
 from engramlog_server.events.envelope import AnyEvent, Prepared, decode, derived_id, from_micros, micros

@@ -17,9 +17,8 @@ from engramlog_server.api.requests.checks import (
     told_lines,
     told_times,
 )
-from engramlog_server.api.services.carrier import Given
 from engramlog_server.api.services.reading import Reader
-from engramlog_server.api.services.writing import Writer
+from engramlog_server.api.services.writing import Given, Writer
 from engramlog_server.api.shapes import (
     Change,
     Effects,

@@ -13,8 +13,7 @@ from typing import Any, TypedDict, Unpack, cast
 
 from engramlog_server.api.requests.checks import caller_in_hand, check_memory_id, check_owner
 from engramlog_server.api.requests.snapshots import Snapshot
-from engramlog_server.api.services.carrier import Given, Looked, Rehearsable, checked_key, refuse_rejected
-from engramlog_server.api.services.writing import Writer
+from engramlog_server.api.services.writing import Given, Looked, Rehearsable, Writer, checked_key, refuse_rejected
 from engramlog_server.api.shapes import Edited, Effects, PossibleConflict, Remembered
 from engramlog_server.api.work.patience import current_check
 from engramlog_server.events.catalogue import Ground, MemoryRevised

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from engramlog_server.api.services.auditing.supervision import info
+from engramlog_server.api.services.capacity import info
 from engramlog_server.consumers.backup.laying import (
     AT_ONCE,
     begin_partition,

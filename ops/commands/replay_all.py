@@ -13,7 +13,7 @@ from engramlog_server.api.cli.app import err
 
 def replay_all(given: Mapping[str, Any], *, count: int | None, json: bool) -> Mapping[str, Any]:
     """The answer, with a bar on standard error meanwhile. `count`: processes. Raises InputError, StoreError."""
-    from engramlog_server.api.services.auditing.replaying_all import told_of, whole_asked
+    from engramlog_server.api.services.replaying import told_of, whole_asked
     from engramlog_server.events.partitions import LogKeys
     from engramlog_server.ops.commands.notices import patient
     from engramlog_server.ops.processes.shares import process_count

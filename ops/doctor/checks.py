@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import httpx2
 
-from engramlog_server.api.services.access.following import AccessFollower
+from engramlog_server.api.services.keys import AccessFollower
 from engramlog_server.api.services.nodes import count_locked, read_partitions
 from engramlog_server.consumers.fold.presence import LEASE_MS, known_workers
 from engramlog_server.consumers.jobs.status import lifecycle_status

@@ -8,8 +8,7 @@ from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import redis
 
-from engramlog_server.api.services.auditing.supervision import OK, info, read_aof, replicas_online
-from engramlog_server.api.services.capacity import outlook
+from engramlog_server.api.services.capacity import OK, info, outlook, read_aof, replicas_online
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import StoreUnavailable
 from engramlog_server.events.partitions import LogKeys

@@ -90,7 +90,7 @@ def diff(call: Call) -> None:
     """Questions out of a file too."""
     (path,) = call.take("queries_file")
     if path is not None:
-        from engramlog_server.api.services.auditing.questions import questions_in
+        from engramlog_server.api.services.replaying import questions_in
 
         call.given["queries"] = [*call.given["queries"], *questions_in(path)]
     call.print(call.answer(), differences)

@@ -22,7 +22,7 @@ from engramlog_server.api.shapes import Statement
 from engramlog_server.events.errors import InputError, refused
 
 if TYPE_CHECKING:
-    from engramlog_server.api.services import cleaning
+    from engramlog_server.api.requests import checks
 
 
 EMBED = "embed"
@@ -104,7 +104,7 @@ def _failures(answers: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 @contextmanager
-def _bar(as_json: bool) -> Iterator[cleaning.Progress]:
+def _bar(as_json: bool) -> Iterator[checks.Progress]:
     """A bar over owners on standard error, where somebody looks on."""
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err, transient=True, disable=as_json or not err.is_terminal) as bar:

@@ -96,7 +96,7 @@ def _questions(call: Call) -> list[str]:
     queries, path = call.take("queries", "questions")
     if path is None:
         return list(queries or ())
-    from engramlog_server.api.services.auditing.questions import questions_in
+    from engramlog_server.api.services.replaying import questions_in
 
     return [*(queries or ()), *questions_in(path)]
 

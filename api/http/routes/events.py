@@ -297,7 +297,7 @@ def _nothing_written(receipts: list[AppendReceipt]) -> EngramlogError:
 
 
 async def _events(operation: Operation, request: Request, parts: Parts, asked: Any, **subject: Any) -> Response:
-    from engramlog_server.api.services.auditing.events import check_wait, pause_after
+    from engramlog_server.api.services.events import check_wait, pause_after
 
     given = asked.model_dump()
     wait, owner = given.pop("wait"), subject.get("owner")

@@ -10,8 +10,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.services.access.following import MOST_STALE, AccessFollower
-from engramlog_server.api.services.access.reads import DENIED_SECONDS, EACH_WINDOW, Reads
+from engramlog_server.api.services.keys import DENIED_SECONDS, EACH_WINDOW, MOST_STALE, AccessFollower, Reads
 from engramlog_server.events.errors import StoreUnavailable
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.projections.access.caller import Caller

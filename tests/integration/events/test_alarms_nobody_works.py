@@ -69,7 +69,7 @@ def test_a_redis_that_cannot_write_its_file_is_an_alarm_though_it_takes_not_even
         stage.store.client.config_set("min-replicas-to-write", "1")
         with monkeypatch.context() as full:
             full.setattr(
-                "engramlog_server.api.services.store.operating.info",
+                "engramlog_server.api.services.operating.info",
                 lambda _wire, _section: {"aof_last_write_status": "err"},
             )
             assert standing(stage) == {"redis_writes_fail": "stopped"}

@@ -24,7 +24,7 @@ from tests.patience import PATIENCE
 COMPUTES = """
 import sys
 from pathlib import Path
-from engramlog_server.api.services.auditing.replaying import Replayer
+from engramlog_server.api.services.replaying import Replayer
 from engramlog_server.ops.main import main
 
 def computes(self, owner, **asked):

@@ -46,12 +46,11 @@ OF_OTHER_COMMANDS = {
     "engramlog_server.api.exchange.chats",
     "engramlog_server.api.exchange.records",
     "engramlog_server.api.revealing",
-    "engramlog_server.api.services.cleaning",
+    "engramlog_server.api.services.jobs",
     "engramlog_server.api.services.context",
     "engramlog_server.api.services.deleting",
-    "engramlog_server.api.services.extracting",
     "engramlog_server.api.services.knowing",
-    "engramlog_server.api.services.store",
+    "engramlog_server.api.services.operating",
     "engramlog_server.projections.lifecycle",
     "engramlog_server.projections.prompt",
 }
@@ -60,7 +59,6 @@ OF_JUDGING = {"engramlog_server.projections.lifecycle", "rjieba"}
 NEVER = SERVERS | PICTURES | OTHERS | OF_A_STORE_THAT_STAYS | OF_OTHER_COMMANDS
 OF_WRITING = {
     "engramlog_server.api.services.writing",
-    "engramlog_server.api.services.carrier",
     "engramlog_server.projections.decide.commands",
 }
 

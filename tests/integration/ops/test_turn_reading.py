@@ -13,9 +13,9 @@ import pytest
 from engramlog_server.api.application import Application
 from engramlog_server.api.mcp.connection import confined_to
 from engramlog_server.api.requests.checks import asked_by
-from engramlog_server.api.services.extracting import Extractor
+from engramlog_server.api.services.jobs import Extractor
+from engramlog_server.api.services.operating import Operator
 from engramlog_server.api.services.remembering import NewTurn
-from engramlog_server.api.services.store.operating import Operator
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import ConcurrencyError
 from engramlog_server.ops.settings import Settings

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from engramlog_server.api.services.access.following import AccessFollower
+from engramlog_server.api.services.keys import AccessFollower
 from engramlog_server.events.door.of_the_store import ACCESS, access_id
 from engramlog_server.events.entry import dedupe_field
 from engramlog_server.events.envelope import canonical

@@ -9,8 +9,7 @@ from typing import Any
 import pytest
 
 from engramlog.answers import ParametersKnown
-from engramlog_server.api.parameters import parameters
-from engramlog_server.api.services.auditing.parameters import parse_settings
+from engramlog_server.api.parameters import parameters, parse_settings
 from engramlog_server.events.errors import InputError
 from engramlog_server.events.parameters import DEFAULTS, NAMES, Parameters, problem_with
 from tests.given.shaped import checked

@@ -9,10 +9,8 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from engramlog_server.api.services.accesses import AccessRecorder
-from engramlog_server.api.services.auditing.answered import MOST_BLOCKS, MOST_OTHERS, MOST_REPLIES
-from engramlog_server.api.services.auditing.blocks import UNTOLD
+from engramlog_server.api.services.answers import MOST_BLOCKS, MOST_OTHERS, MOST_REPLIES, UNTOLD, said_whole
 from engramlog_server.api.services.context import Contexts
-from engramlog_server.api.services.uses import said_whole
 from engramlog_server.events.errors import InputError, NotFound, StoreUnavailable
 from tests.acceptance.helpers.store import Store
 from tests.given.events import Told, created, deleted, negated, parameters, purged, revised, set_aside
@@ -348,7 +346,7 @@ def test_however_many_turns_and_replies_have_an_id_words_of_a_few_are_read(
         read.append(len(list(turns)))
         return said_whole(views, of, turns)
 
-    monkeypatch.setattr("engramlog_server.api.services.auditing.answered.said_whole", counted)
+    monkeypatch.setattr("engramlog_server.api.services.answers.said_whole", counted)
     told = answer(store, owner, "t1")
     assert told["turn"]["text"] == f"{ASKS} {many - 1}"
     assert (told["recorded_twice"], len(told["replies"])) == (True, MOST_REPLIES)

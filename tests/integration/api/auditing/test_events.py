@@ -9,8 +9,8 @@ from typing import Any
 import msgspec
 import pytest
 
-import engramlog_server.api.services.auditing.events as service
-from engramlog_server.api.services.auditing.events import EventCursor, cursor_text, question_of
+import engramlog_server.api.services.events as service
+from engramlog_server.api.services.events import EventCursor, cursor_text, question_of
 from engramlog_server.api.work.patience import Patience, with_patience
 from engramlog_server.consumers.fold.rebuild import rebuild_partition
 from engramlog_server.events.catalogue import ToolResultRecorded, TurnRecorded
@@ -208,7 +208,7 @@ def test_a_page_that_finds_little_tells_how_far_it_looked_and_goes_on_there(
     owner = store.owner()
     store.tell(owner, created(), *(mentioned(day=number / 100) for number in range(40)), negated(day=9))
     monkeypatch.setattr(service, "MOST_LOOKED", 10)
-    monkeypatch.setattr("engramlog_server.api.services.auditing.events.PIECE", 5)
+    monkeypatch.setattr("engramlog_server.api.services.events.PIECE", 5)
     for order in ("oldest", "newest"):
         first = store.app.events.events(owner, types=["MemoryNegated"], order=order)
         pages = [first]

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.services.auditing.answered import MOST_OUTCOMES
+from engramlog_server.api.services.answers import MOST_OUTCOMES
 from engramlog_server.events.envelope import decode
 from engramlog_server.events.errors import InputError
 from tests.acceptance.helpers.store import Store

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from engramlog_server.api.cli.show.generic import answer
-from engramlog_server.api.services.auditing import statistics as summing
+from engramlog_server.api.services import statistics as summing
 from engramlog_server.api.work.patience import NeedsHeavyLane, Patience, with_patience
 from engramlog_server.events.errors import DeadlineExceeded
 from engramlog_server.events.log import AppendReceipt

@@ -7,7 +7,7 @@ from urllib.parse import quote
 
 import pytest
 
-from engramlog_server.api.services.auditing.questions import questions_in
+from engramlog_server.api.services.replaying import questions_in
 from engramlog_server.events.errors import InputError
 from tests.given.client import Service, new_owner
 from tests.rows import each_row

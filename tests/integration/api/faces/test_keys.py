@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from engramlog_server.api.application import Application
-from engramlog_server.api.services.carrier import MOST_KEY
+from engramlog_server.api.services.writing import MOST_KEY
 from engramlog_server.events.envelope import decode
 from engramlog_server.events.errors import InputError, KeyTaken, NotFound
 from engramlog_server.events.partitions import partition_of

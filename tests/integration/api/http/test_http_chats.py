@@ -12,10 +12,10 @@ import orjson
 import pytest
 
 import engramlog_server.api.exchange.chats
-import engramlog_server.api.services.extracting
+import engramlog_server.api.services.jobs
 from engramlog.answers import ChatsImported, Extracted
 from engramlog_server.api.http.routes import operations
-from engramlog_server.api.services.extracting import Extractor
+from engramlog_server.api.services.jobs import Extractor
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.projections.checks import Check
 from tests.given.chats import AT, OPENAI, SHAPES, file_of
@@ -211,7 +211,7 @@ def test_of_one_owner_one_request_reads_turns_at_a_time(http: HttpStore, reading
 def test_who_waits_too_long_for_another_is_told_to_come_again(
     http: HttpStore, reading: Reading, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(engramlog_server.api.services.extracting, "WAIT_SECONDS", 0.01)
+    monkeypatch.setattr(engramlog_server.api.services.jobs, "WAIT_SECONDS", 0.01)
     reading.go_on.clear()
     with ThreadPoolExecutor(1) as threads:
         first = threads.submit(http.application.extractor.extract, "ada", "model")

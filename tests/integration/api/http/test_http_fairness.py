@@ -15,7 +15,7 @@ from fastapi.testclient import TestClient
 from httpx import Response
 
 from engramlog_server.api.http.server.serve import serve
-from engramlog_server.api.services import carrier
+from engramlog_server.api.services import writing
 from engramlog_server.api.work.admission import AdmissionLimits, LaneLimits
 from engramlog_server.api.work.patience import Work, current_check
 from engramlog_server.events.log import marked
@@ -169,7 +169,7 @@ def test_an_append_ends_before_anything_is_written(
             release.wait(PATIENT if ends == "the client leaves" else 0.1)
         return marked(event, marker)
 
-    monkeypatch.setattr(carrier, "marked", slowly)
+    monkeypatch.setattr(writing, "marked", slowly)
     seconds = PATIENT if ends == "the client leaves" else 0.05
     app = app_of(store.application, admission=SMALL._replace(heavy_seconds=seconds))
     lane, sent = app.state.admission.lanes[Work.APPEND], [created(f"d{number}", owner=owner) for number in range(9)]

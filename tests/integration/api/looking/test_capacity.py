@@ -8,8 +8,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.services.auditing.supervision import AppendOnlyFile, DiskRoom, Kept
-from engramlog_server.api.services.capacity import ELSEWHERE, Capacities
+from engramlog_server.api.services.capacity import ELSEWHERE, AppendOnlyFile, Capacities, DiskRoom, Kept
 from engramlog_server.events.partitions import LogKeys
 from tests.given.http import HttpStore, created, http_store, mentioned
 

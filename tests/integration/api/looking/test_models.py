@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.services.model_uses import ModelsNamed, ModelUses
+from engramlog_server.api.services.capacity import ModelsNamed, ModelUses
 from engramlog_server.api.shapes import ChatSet
 from engramlog_server.consumers.verify.store import verify_store
 from engramlog_server.events.errors import ModelFailed

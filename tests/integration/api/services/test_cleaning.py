@@ -128,7 +128,7 @@ def test_an_answer_about_all_owners_tells_so_many_decisions_and_counts_all(
     whole = store.app.cleaner.clean_all(dry_run=True)
     total = sum(whole["counts"].values())
     assert (whole["left_out"], sum(len(one["decisions"]) for one in whole["decided"])) == (0, total)
-    monkeypatch.setattr("engramlog_server.api.services.cleaning.MOST_DECISIONS", 4)
+    monkeypatch.setattr("engramlog_server.api.services.jobs.MOST_DECISIONS", 4)
     bounded = store.app.cleaner.clean_all(dry_run=True)
     assert sum(len(one["decisions"]) for one in bounded["decided"]) == 4
     assert (bounded["counts"], bounded["left_out"]) == (whole["counts"], total - 4)

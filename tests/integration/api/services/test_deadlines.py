@@ -266,7 +266,7 @@ def test_what_a_memory_was_used_for_is_found_without_holding_what_was_said(
         held.extend(len(one.text) for one in told if isinstance(one, Turn))
         return real(memory_id, told)
 
-    monkeypatch.setattr("engramlog_server.api.services.uses.uses_of", looked)
+    monkeypatch.setattr("engramlog_server.api.services.answers.uses_of", looked)
     hit = {"memory_id": "m0", "count": 1, "best_rank": 1, "last_at": "2026-01-05T08:00:00Z"}
     store.told(
         "alice",

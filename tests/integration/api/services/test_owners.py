@@ -11,8 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engramlog_server.api.services.store import owners as owner_names
-from engramlog_server.api.services.store.owners import Owners
+from engramlog_server.api.services import operating as owner_names
+from engramlog_server.api.services.operating import Owners
 from engramlog_server.events.redis import wire as wire_module
 from engramlog_server.events.redis.wire import ServerWire, Wire, WirePool
 from engramlog_server.projections.fold.builds import BuildKeys

@@ -17,7 +17,7 @@ from engramlog_server.api.operations.definition import NEVER, REQUIRED, Operatio
 from engramlog_server.api.operations.groups import ALL
 from engramlog_server.api.operations.reading import REVEAL
 from engramlog_server.api.operations.reports import EXTRACT
-from engramlog_server.api.services.auditing.outranking import Outranking
+from engramlog_server.api.services.comparing import Outranking
 from engramlog_server.api.services.instants import Instants
 from engramlog_server.api.services.reading import Counter as RowCounter
 from engramlog_server.api.services.reading import Reader, request_of

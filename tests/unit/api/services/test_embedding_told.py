@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engramlog_server.api.cli import app
-from engramlog_server.api.services.store.embedding import Embeddings, Progress
+from engramlog_server.api.services.jobs import Embeddings, Progress
 
 TEXTS = {"ada": 3, "bob": 0, "cy": 2}
 

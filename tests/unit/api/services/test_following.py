@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.services.access.following import AT_ONCE, MOST_STALE, AccessFollower
+from engramlog_server.api.services.keys import AT_ONCE, MOST_STALE, AccessFollower
 from engramlog_server.events.catalogue import Grant, GrantsSet, KeyIssued, KeyRevoked
 from engramlog_server.events.door.of_the_store import ACCESS, access_id
 from engramlog_server.events.envelope import from_micros

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.api.services.uses import turn_told
+from engramlog_server.api.services.answers import turn_told
 from engramlog_server.projections.views.event_words import ERASED, mark
 from tests.given.said import turn
 

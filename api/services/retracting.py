@@ -12,20 +12,21 @@ from itertools import islice
 from typing import Any, NamedTuple, Unpack, cast
 
 from engramlog_server.api.requests.checks import Progress, check_actor, check_limit, check_mode, check_owner
-from engramlog_server.api.services.auditing.folding import (
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.services.replaying import (
+    MOST_DIFFERENCES,
     FoldAsked,
+    Questions,
     Refolder,
     Sides,
     StrikesAsked,
+    checked_questions,
     named_in,
     strikes_of,
+    struck_told,
     view_beside,
 )
-from engramlog_server.api.services.auditing.questions import Questions, checked_questions
-from engramlog_server.api.services.auditing.replaying import MOST_DIFFERENCES, struck_told
-from engramlog_server.api.services.carrier import LogEvent, refusal_of, taken
-from engramlog_server.api.services.reading import Reader
-from engramlog_server.api.services.writing import Writer
+from engramlog_server.api.services.writing import LogEvent, Writer, refusal_of, taken
 from engramlog_server.api.shapes import (
     NotUndoneTold,
     QuestionMoved,

@@ -29,8 +29,8 @@ from engramlog_server.api.requests.checks import (
     told_lines,
 )
 from engramlog_server.api.requests.snapshots import Snapshot
-from engramlog_server.api.services.auditing.questions import Questions
 from engramlog_server.api.services.reading import Reader
+from engramlog_server.api.services.replaying import Questions
 from engramlog_server.api.shapes import (
     ByWhom,
     Change,

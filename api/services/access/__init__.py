@@ -1,1 +1,0 @@
-"""Keys and grants: following what is said of them, saying it, and recording who looked at what."""

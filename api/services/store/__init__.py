@@ -1,1 +1,0 @@
-"""What is asked of a whole store: how it stands, who has memories, which vectors are missing."""
