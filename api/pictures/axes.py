@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from math import ceil, floor, log10
@@ -13,14 +13,16 @@ from engramlog_server.api.pictures.look import Look
 from engramlog_server.api.pictures.svg import group, line, number, write
 from engramlog_server.api.pictures.text import width
 
-_SECOND = timedelta(seconds=1)
 _DAY = timedelta(days=1)
 _WEEKDAY = datetime(2024, 1, 1, tzinfo=UTC)
 """A Monday, from which days are counted."""
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
-_FINE = tuple(timedelta(seconds=step) for step in (1, 2, 5, 15, 30, 60, 120, 300, 900, 1800, 3600, 10800, 21600, 43200))
-_DAYS = tuple(timedelta(days=step) for step in (1, 2, 7, 14))
-_MONTH_STEPS = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000, 12000)
+_SECONDS = (1, 2, 5, 15, 30, 60, 120, 300, 900, 1800, 3600, 10800, 21600, 43200, 86400, 172800, 604800, 1209600)
+_STEPS: tuple[timedelta | int, ...] = (
+    *(timedelta(seconds=one) for one in _SECONDS),
+    *(1, 3, 6, 12, 24, 60, 120, 240, 600, 1200, 2400, 6000, 12000),
+)
+"""Between two ticks: up to two weeks as they are, beyond in months."""
 
 
 class Tick(NamedTuple):
@@ -33,88 +35,54 @@ class Tick(NamedTuple):
 
 def time_ticks(start: datetime, end: datetime, most: int, language: str) -> list[Tick]:
     """At most so many ticks from `start` to `end`, at round instants; both ends where the span is under two seconds."""
-    most = max(most, 2)
-    for instants, told in _ways(start, end, most, language):
-        found = list(instants)
-        if 2 <= len(found) <= most or (found and len(found) <= most and end - start >= _DAY):
-            return _below(found, told, language)
+    span, most = end - start, max(most, 2)
+    for step in _STEPS:
+        about = step if isinstance(step, timedelta) else 31 * step * _DAY
+        if span > about * (most + 1):
+            continue
+        found = list(_round_instants(start, end, step))
+        if 2 <= len(found) <= most or (found and len(found) <= most and span >= _DAY):
+            return _told(found, step, language)
     return [Tick(one, f"{one:%H:%M:%S.%f}", day_name(one, language)) for one in dict.fromkeys((start, end))]
 
 
-def _ways(
-    start: datetime, end: datetime, most: int, language: str
-) -> Iterator[tuple[Iterator[datetime], Callable[[datetime], str]]]:
-    """Ticks from the closest on; those that would be far too many are passed over."""
-    span = end - start
-    for step in _FINE:
-        if span <= step * (most + 1):
-            yield _stepped(start, end, step), (_to_second if step < 60 * _SECOND else _to_minute)
-    for step in _DAYS:
-        if span <= step * (most + 1):
-            yield _stepped(start, end, step), lambda one: day_and_month(one, language)
-    for months in _MONTH_STEPS:
-        if span <= _DAY * 31 * months * (most + 1):
-            yield _monthly(start, end, months), (_month(language) if months < 12 else _year(language))
+def _round_instants(start: datetime, end: datetime, step: timedelta | int) -> Iterable[datetime]:
+    if isinstance(step, timedelta):
+        first = _WEEKDAY + ceil((start - _WEEKDAY) / step) * step
+        return (first + place * step for place in range((end - first) // step + 1))
+    begin = ceil((start.year * 12 + start.month - 1) / step) * step
+    months = range(begin, end.year * 12 + end.month, step)
+    found = (datetime(one // 12, one % 12 + 1, 1, tzinfo=UTC) for one in months)
+    return (one for one in found if start <= one <= end)
 
 
-def _stepped(start: datetime, end: datetime, step: timedelta) -> Iterator[datetime]:
-    at = _WEEKDAY + ceil((start - _WEEKDAY) / step) * step
-    while at <= end:
-        yield at
-        try:
-            at += step
-        except OverflowError:
-            return
-
-
-def _monthly(start: datetime, end: datetime, months: int) -> Iterator[datetime]:
-    number = ceil((start.year * 12 + start.month - 1) / months) * months
-    while number // 12 <= end.year:
-        at = datetime(number // 12, number % 12 + 1, 1, tzinfo=UTC)
-        if at > end:
-            return
-        if at >= start:
-            yield at
-        number += months
-
-
-def _below(found: list[datetime], told: Callable[[datetime], str], language: str) -> list[Tick]:
+def _told(found: list[datetime], step: timedelta | int, language: str) -> list[Tick]:
     """Each with the day below it where a day begins, or the year where a year does, and the first with what it is in."""
     ticks: list[Tick] = []
     before = ""
-    texts = [told(one) for one in found]
-    is_time = ":" in texts[0]
-    for at, text in zip(found, texts, strict=True):
+    is_time = isinstance(step, timedelta) and step < _DAY
+    for at in found:
+        text = _name(at, step, language)
         larger = day_name(at, language) if is_time else year_name(at, language)
         ticks.append(Tick(at, text, larger if larger not in (before, text) else ""))
         before = larger
     return ticks
 
 
-def _to_second(at: datetime) -> str:
-    return f"{at:%H:%M:%S}"
-
-
-def _to_minute(at: datetime) -> str:
-    return f"{at:%H:%M}"
-
-
-def _month(language: str) -> Callable[[datetime], str]:
-    return lambda at: f"{at.month}月" if language == "zh" else _MONTHS[at.month - 1]
-
-
-def _year(language: str) -> Callable[[datetime], str]:
-    return lambda at: year_name(at, language)
+def _name(at: datetime, step: timedelta | int, language: str) -> str:
+    """An instant as a tick of such steps tells it."""
+    if isinstance(step, timedelta):
+        if step >= _DAY:
+            return f"{at.month}月{at.day}日" if language == "zh" else f"{at.day} {_MONTHS[at.month - 1]}"
+        return f"{at:%H:%M}" if step.seconds >= 60 else f"{at:%H:%M:%S}"
+    if step >= 12:
+        return year_name(at, language)
+    return f"{at.month}月" if language == "zh" else _MONTHS[at.month - 1]
 
 
 def year_name(at: datetime, language: str) -> str:
     """The year of an instant."""
     return f"{at.year}年" if language == "zh" else f"{at.year}"
-
-
-def day_and_month(at: datetime, language: str) -> str:
-    """The day of an instant without its year."""
-    return f"{at.month}月{at.day}日" if language == "zh" else f"{at.day} {_MONTHS[at.month - 1]}"
 
 
 def day_name(at: datetime, language: str) -> str:
@@ -129,14 +97,8 @@ def instant_name(at: datetime, language: str) -> str:
     return f"{day_name(at, language)} {at:%H:%M}"
 
 
-def weight_step(span: float, most: int) -> float:
-    """The least round step (1, 2 or 5 of a power of ten) of which at most so many fit into a span."""
-    raw = span / max(most, 1)
-    power = 10.0 ** floor(log10(raw))
-    return next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= raw * (1 - 1e-9))
-
-
-TICK_LETTERS = 11
+LETTERS = 11
+"""Size of a tick's letters."""
 _BELOW = 38
 """Height of the dates under the lanes."""
 
@@ -155,6 +117,8 @@ class Frame(NamedTuple):
     end: datetime
     low: float
     high: float
+    step: float
+    """Weight from tick to tick."""
     row: float
     """Height of a lane."""
     lanes: int
@@ -172,11 +136,14 @@ class Frame(NamedTuple):
         """Where the lanes end."""
         return self.bottom + (8 + self.row * self.lanes if self.lanes else 0)
 
+    def weight(self, weight: float) -> str:
+        """A weight at a tick."""
+        return f"{weight:.{max(0, -floor(log10(self.step) + 1e-9))}f}"
+
     def scales(self) -> dict[str, str]:
         """What a page needs to map a pointer to an instant and a weight."""
-        box = " ".join(map(number, (self.left, self.top, self.right - self.left, self.bottom - self.top)))
         return {
-            "data_plot": box,
+            "data_plot": " ".join(map(number, (self.left, self.top, self.right - self.left, self.bottom - self.top))),
             "data_x_from": spelled_instant(self.start),
             "data_x_to": spelled_instant(self.end),
             "data_y_from": f"{self.low:g}",
@@ -191,8 +158,7 @@ def spelled_instant(at: datetime) -> str:
 
 def frame_of(
     look: Look,
-    start: datetime,
-    end: datetime,
+    span: tuple[datetime, datetime],
     weights: tuple[float, float],
     texts: Sequence[str],
     lanes: int,
@@ -202,43 +168,33 @@ def frame_of(
     narrow = look.is_narrow
     edge, row = (12, 18) if narrow else (20, 20)
     top = (64 if narrow else 70) + lower
-    lanes = min(lanes, most_lanes(look, row))
+    lanes = min(lanes, max(int(0.32 * look.height / row), 1))  # lanes never take the curves' own room
     bottom = look.height - _BELOW - (8 + row * lanes if lanes else 0)
     beside = max((width(one, 12 if narrow else 13, bold=True) for one in texts), default=0.0)
-    gutter = look.width - min(max(beside, 96 if not narrow else 72) + 8, 0.34 * look.width)
+    gutter = look.width - min(max(beside, 72 if narrow else 96) + 8, 0.34 * look.width)
     step = weight_step(weights[1] - weights[0], max(int((bottom - top) / 44), 2))
     low, high = floor(weights[0] / step + 1e-9) * step, ceil(weights[1] / step - 1e-9) * step
-    left = edge + 8 + max(width(weight_text(one, step), TICK_LETTERS) for one in (low, high))
-    return Frame(left, top, gutter - 22, bottom, gutter, edge, start, end, low, high, row, lanes)
+    found = Frame(0, top, gutter - 22, bottom, gutter, edge, *span, low, high, step, row, lanes)
+    return found._replace(left=edge + 8 + max(width(found.weight(one), LETTERS) for one in (low, high)))
 
 
-def most_lanes(look: Look, row: float) -> int:
-    """How many lanes have room without taking the curves' own."""
-    return max(int(0.32 * look.height / row), 1)
-
-
-def weight_text(weight: float, step: float) -> str:
-    """A weight at a tick."""
-    return f"{weight:.{max(0, -floor_log(step))}f}"
-
-
-def floor_log(step: float) -> int:
-    """The decimal place of a step."""
-    return int(f"{step:e}".partition("e")[2])
+def weight_step(span: float, most: int) -> float:
+    """The least round step (1, 2 or 5 of a power of ten) of which at most so many fit into a span."""
+    raw = span / max(most, 1)
+    power = 10.0 ** floor(log10(raw))
+    return next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= raw * (1 - 1e-9))
 
 
 def draw_weight_axis(picture: Element, frame: Frame, look: Look) -> None:
     """Faint lines at round weights, and their figures on the left."""
     held = group(picture, "axis weights")
-    step = weight_step(frame.high - frame.low, max(int((frame.bottom - frame.top) / 44), 2))
-    for place in range(round((frame.high - frame.low) / step) + 1):
-        weight = frame.low + place * step
-        tick = group(held, "tick", data_weight=f"{weight:g}")
-        y = frame.y(weight)
-        is_zero = abs(weight) < step / 2
+    for place in range(round((frame.high - frame.low) / frame.step) + 1):
+        weight = frame.low + place * frame.step
+        is_zero = abs(weight) < frame.step / 2
+        tick, y = group(held, "tick"), frame.y(weight)
         line(tick, frame.left, y, frame.right, y, look.colours.rule if is_zero else look.colours.grid, stroke_width=1)
-        text = weight_text(0.0 if is_zero else weight, step)
-        write(tick, text, frame.left - 8, y + 4, TICK_LETTERS, look.colours.pale, anchor="end")
+        text = frame.weight(0.0 if is_zero else weight)
+        write(tick, text, frame.left - 8, y + 4, LETTERS, look.colours.pale, anchor="end")
 
 
 def draw_time_axis(picture: Element, frame: Frame, look: Look) -> None:
@@ -256,32 +212,30 @@ def draw_time_axis(picture: Element, frame: Frame, look: Look) -> None:
         line(made, x, frame.top, x, frame.floor + 4, look.colours.grid, stroke_width=1)
         for text, down in ((tick.text, 17), (tick.below if tick in below else "", 31)):
             if text:
-                at = _held(x, text, look)
-                write(made, text, at, frame.floor + down, TICK_LETTERS, look.colours.pale, anchor="middle")
+                at = sum(_ends(x, text, look)) / 2
+                write(made, text, at, frame.floor + down, LETTERS, look.colours.pale, anchor="middle")
 
 
-def _held(x: float, text: str, look: Look) -> float:
-    """The middle of a text moved into the picture."""
-    half = width(text, TICK_LETTERS) / 2
-    return min(max(x, half + 2), look.width - half - 2)
+def _ends(x: float, text: str, look: Look) -> tuple[float, float]:
+    """Where a text around a place begins and ends, moved into the picture."""
+    half = width(text, LETTERS) / 2
+    middle = min(max(x, half + 2), look.width - half - 2)
+    return middle - half, middle + half
 
 
 def _apart(ticks: Sequence[Tick], frame: Frame, look: Look) -> bool:
     """Whether no tick's text meets that of the next one."""
-    spans = [(_held(frame.x(one.at), one.text, look), width(one.text, TICK_LETTERS) / 2) for one in ticks]
-    return all(at + half + 1 <= other - its for (at, half), (other, its) in pairwise(spans))
+    ends = [_ends(frame.x(one.at), one.text, look) for one in ticks]
+    return all(one[1] + 1 <= other[0] for one, other in pairwise(ends))
 
 
 def _that_fit(ticks: Sequence[Tick], frame: Frame, look: Look) -> list[Tick]:
     """The ticks whose larger unit has room beside that of the next one."""
     fitting: list[Tick] = []
     free = float(look.width)
-    for tick in reversed(ticks):
-        if not tick.below:
-            continue
-        half = width(tick.below, TICK_LETTERS) / 2
-        at = _held(frame.x(tick.at), tick.below, look)
-        if at + half + 4 <= free:
+    for tick in reversed([one for one in ticks if one.below]):
+        begin, end = _ends(frame.x(tick.at), tick.below, look)
+        if end + 4 <= free:
             fitting.append(tick)
-            free = at - half
+            free = begin
     return fitting

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from math import pi, sqrt
+from math import sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -17,21 +17,40 @@ _STEPS = 120
 _FIRST_STEP, _LAST_STEP = 0.15, 0.002
 """How far a node may move in a step, of the radius of the whole picture."""
 _GRAVITY = 0.6
-_TURNS = 16
-"""Ways in which a cluster may be turned toward those that it is tied to."""
 _ROUNDS = 6
 """Tries to leave each hull as much room as it needs: more room makes all smaller."""
 _MOST_ACROSS, _MOST_DOWN = 260.0, 170.0
 """Pixels of the distance between two nodes, at the most: a few nodes are not scattered over the whole picture."""
 
 
-class PictureRoom(NamedTuple):
-    """A box in pixels."""
+class Box(NamedTuple):
+    """Sides in pixels, y downward."""
 
     left: float
     top: float
-    width: float
-    height: float
+    right: float
+    bottom: float
+
+    @property
+    def middle(self) -> tuple[float, float]:
+        """Its middle."""
+        return (self.left + self.right) / 2, (self.top + self.bottom) / 2
+
+    def meets(self, other: Box) -> bool:
+        """Whether they have anything in common but a border."""
+        return (
+            self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
+        )
+
+    @property
+    def width(self) -> float:
+        """From left to right."""
+        return self.right - self.left
+
+    @property
+    def height(self) -> float:
+        """From top to bottom."""
+        return self.bottom - self.top
 
 
 def place_nodes(count: int, pairs: Pairs, strengths: Sequence[float]) -> Floats:
@@ -74,7 +93,7 @@ def _within_one(places: Floats) -> Floats:
 
 
 def place_clusters(
-    clusters: Sequence[Sequence[int]], pairs: Pairs, strengths: Sequence[float], room: PictureRoom, reach: float = 0.0
+    clusters: Sequence[Sequence[int]], pairs: Pairs, strengths: Sequence[float], room: Box, reach: float = 0.0
 ) -> Floats:
     """Places in pixels of the nodes of disjoint clusters, which cover 0, 1, 2 and so on: no two clusters reach into each other.
 
@@ -89,21 +108,18 @@ def place_clusters(
         of[list(members)] = number
     ties = _ties(of, pairs, strengths)
     inner = np.array([0.0 if len(members) == 1 else 0.62 * sqrt(len(members)) for members in clusters])
-    insides = [_within(members, of, pairs, strengths) * inner[number] for number, members in enumerate(clusters)]
+    local = np.zeros((count, 2))
+    for number, members in enumerate(clusters):
+        local[list(members)] = _within(members, of, pairs, strengths) * inner[number]
     beyond = 0.5
     for _ in range(_ROUNDS if len(clusters) <= 120 else 1):
-        middles = _packed(inner + beyond, ties)
-        local = np.zeros((count, 2))
-        for members, inside in zip(clusters, insides, strict=True):
-            local[list(members)] = inside
-        _turn(clusters, of, pairs, strengths, middles, local)
-        places = middles[of] + local
+        places = _packed(inner + beyond, ties)[of] + local
         low, high = places.min(axis=0) - 0.3, places.max(axis=0) + 0.3
         stretch = np.minimum(np.array([room.width, room.height]) / (high - low), (_MOST_ACROSS, _MOST_DOWN))
         if beyond * stretch.min() >= reach + 1:
             break
         beyond = 1.1 * (reach + 2) / float(stretch.min())
-    centre = np.array([room.left + room.width / 2, room.top + room.height / 2])
+    centre = np.array(room.middle)
     return np.asarray(centre + (places - (low + high) / 2) * stretch)
 
 
@@ -164,45 +180,6 @@ def _pushed(middles: Floats, radii: Floats) -> Floats:
     return np.asarray(middles + (apart / distance[:, :, None] * (overlap * 0.51)[:, :, None]).sum(axis=1))
 
 
-def _turn(
-    clusters: Sequence[Sequence[int]],
-    of: npt.NDArray[np.int64],
-    pairs: Pairs,
-    strengths: Sequence[float],
-    middles: Floats,
-    local: Floats,
-) -> None:
-    """Turn each cluster so that its members face those of other clusters that they are tied to; changes `local`."""
-    across = [
-        (one, other, pull) for (one, other), pull in zip(pairs, strengths, strict=True) if of[one] != of[other] and pull
-    ]
-    for number, members in enumerate(clusters):
-        if len(members) < 2:
-            continue
-        ties = [(a, b, pull) if of[a] == number else (b, a, pull) for a, b, pull in across if number in (of[a], of[b])]
-        if not ties:
-            continue
-        own, others = [a for a, *_ in ties], [b for _, b, _ in ties]
-        aims = middles[of[others]] + local[others] - middles[number]
-        weights = np.array([pull for *_, pull in ties])
-        best = min(
-            (_turned(turn, mirrored) for turn in range(_TURNS) for mirrored in (False, True)),
-            key=lambda way: float((np.hypot(*(_own_at(way, local, own) - aims).T) * weights).sum()),
-        )
-        local[list(members)] = _own_at(best, local, list(members))
-
-
-def _turned(turn: int, mirrored: bool) -> Floats:
-    angle = 2 * pi * turn / _TURNS
-    turning = np.array([[np.cos(angle), -np.sin(angle)], [np.sin(angle), np.cos(angle)]])
-    return turning @ np.diag([-1.0 if mirrored else 1.0, 1.0])
-
-
-def _own_at(way: Floats, local: Floats, nodes: Sequence[int]) -> Floats:
-    """Places of nodes within their cluster, turned."""
-    return np.asarray(local[list(nodes)] @ way.T)
-
-
 def hull(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     """The corners of the convex hull of points, in order (Andrew's monotone chain)."""
     ordered = sorted(set(points))
@@ -223,78 +200,31 @@ def _turns_right(one: tuple[float, float], other: tuple[float, float], third: tu
     return (other[0] - one[0]) * (third[1] - one[1]) - (other[1] - one[1]) * (third[0] - one[0]) <= 0
 
 
-class Box(NamedTuple):
-    """Sides in pixels, y downward."""
-
-    left: float
-    top: float
-    right: float
-    bottom: float
-
-    @property
-    def middle(self) -> tuple[float, float]:
-        """Its middle."""
-        return (self.left + self.right) / 2, (self.top + self.bottom) / 2
-
-    def meets(self, other: Box) -> bool:
-        """Whether they have anything in common but a border."""
-        return (
-            self.left < other.right and other.left < self.right and self.top < other.bottom and other.top < self.bottom
-        )
-
-
 def around(x: float, y: float, width: float, height: float) -> Box:
     """A box with its middle."""
     return Box(x - width / 2, y - height / 2, x + width / 2, y + height / 2)
 
 
 class TakenRoom:
-    """What of a picture is taken; lines may be crossed, but are rather not."""
+    """What of a picture is taken."""
 
-    def __init__(
-        self, within: Box, boxes: Iterable[Box] = (), lines: Sequence[tuple[float, float, float, float]] = ()
-    ) -> None:
+    def __init__(self, within: Box, boxes: Iterable[Box] = ()) -> None:
         self._within = within
         self._boxes: Floats = np.array(list(boxes), dtype=np.float64).reshape(-1, 4)
-        self._lines: Floats = np.array(list(lines), dtype=np.float64).reshape(-1, 4)
 
     def take(self, box: Box) -> None:
         """It is taken from here on."""
         self._boxes = np.vstack([self._boxes, box])
 
-    def free(self, boxes: Floats) -> npt.NDArray[np.bool_]:
-        """Of rows of boxes, which lie within the picture, and on nothing that is taken."""
-        within = self._within
-        inside = (boxes[:, :2] >= within[:2]).all(axis=1) & (boxes[:, 2:] <= within[2:]).all(axis=1)
-        beside = boxes[:, None, :2] < self._boxes[None, :, 2:]
-        before = self._boxes[None, :, :2] < boxes[:, None, 2:]
-        met = np.any(np.all(beside & before, axis=2), axis=1)
-        return np.asarray(inside & ~met, dtype=np.bool_)
+    def best(self, boxes: Sequence[Box]) -> Box | None:
+        """The first that lies within the picture, and on nothing that is taken; None where none does."""
+        return next((one for one in boxes if self._is_free(one)), None)
 
-    def crossed(self, box: Box) -> int:
-        """How many lines pass through a box (Liang and Barsky)."""
-        if not len(self._lines):
-            return 0
-        begin, span = self._lines[:, :2], self._lines[:, 2:] - self._lines[:, :2]
-        safe = np.where(np.abs(span) < 1e-9, 1e-9, span)
-        one, other = (np.array(box[:2]) - begin) / safe, (np.array(box[2:]) - begin) / safe
-        enter = np.minimum(one, other).max(axis=1)
-        leave = np.maximum(one, other).min(axis=1)
-        return int(((enter <= leave) & (leave >= 0) & (enter <= 1)).sum())
-
-    def best(self, boxes: Iterable[Box], most_crossed: int | None = None) -> Box | None:
-        """The first free box that crosses the fewest lines, none at best; None where none is free."""
-        places = list(boxes)
-        if not places:
-            return None
-        found: tuple[int, Box] | None = None
-        for at in np.flatnonzero(self.free(np.array(places, dtype=np.float64))):
-            crossed = self.crossed(places[at])
-            if crossed == 0:
-                return places[at]
-            if (most_crossed is None or crossed <= most_crossed) and (found is None or crossed < found[0]):
-                found = crossed, places[at]
-        return found[1] if found else None
+    def _is_free(self, box: Box) -> bool:
+        within, (left, top, right, bottom) = self._within, self._boxes.T
+        met = (box.left < right) & (left < box.right) & (box.top < bottom) & (top < box.bottom)
+        inside = box.left >= within.left and box.top >= within.top
+        return inside and box.right <= within.right and box.bottom <= within.bottom and not met.any()
 
 
 def beside(x: float, y: float, radius: float, width: float, height: float) -> list[Box]:

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from engramlog_server.api.pictures.curves import apart
 from engramlog_server.api.pictures.layout import (
     Box,
-    PictureRoom,
     TakenRoom,
     around,
     beside,
@@ -23,7 +22,7 @@ from engramlog_server.api.pictures.layout import (
 from tests.examples import examples
 from tests.rows import each_row
 
-ROOM = PictureRoom(20, 60, 1160, 560)
+ROOM = Box(20, 60, 1180, 620)
 
 
 def distance(places: np.ndarray, one: int, other: int) -> float:

@@ -118,26 +118,13 @@ def test_every_event_is_in_one_mark_and_no_two_marks_meet(days: list[float], siz
     events = [event(day, "access", number) for number, day in enumerate(sorted(days))]
     picture = drawn(comparison_of(events=events), width=size[0], height=size[1])
     marks = all_of(picture, "mark")
-    told = [one for mark in marks for one in (mark.get("data-positions") or mark.get("data-position") or "").split()]
+    told = [one for mark in marks for one in (mark.get("data-position") or "").split()]
     assert told == [one["position"] for one in events]
     places = [float(mark.get("data-x") or 0) for mark in marks]
     assert all(b - a > 11 for a, b in pairwise(places))
     numbers = [box_of(one) for mark in marks for one in mark.iter(f"{SVG}text")]
     assert all(box.right <= size[0] for box in numbers)
     assert not any(box.left < x - 5.5 < box.right for box in numbers for x in places)
-
-
-def test_more_points_than_can_be_seen_are_thinned_and_keep_their_extremes() -> None:
-    times = [(START + timedelta(minutes=minute)).isoformat() for minute in range(20_000)]
-    weights = [0.5] * 20_000
-    weights[7_777], weights[12_345] = 0.99, 0.01
-    laws = {"weighted": {"threshold": 0.3, "weights": weights}}
-    picture = drawn(comparison_of(times=times, laws=laws, events=[]))
-    (path,) = next(iter(all_of(picture, "law"))).iter(f"{SVG}path")
-    points = points_of(path)
-    assert len(points) < 4_000
-    found = [shown_weight(picture, y) for _, y in points]
-    assert (max(found), min(found)) == pytest.approx((0.99, 0.01), abs=0.005)
 
 
 @each_row(
