@@ -278,9 +278,9 @@ class _Drawing:
             if box is not None:
                 taken.take(box)
                 x, y = box.middle
-                told = {"class_": "cluster-name", "data_cluster": str(cluster)}
                 ink = look.colours.ink
-                write(held, text, x, y + NAME * 0.36, NAME, ink, anchor="middle", bold=True, halo=look.colours, **told)
+                made = write(held, text, x, y + NAME * 0.36, NAME, ink, anchor="middle", bold=True, halo=look.colours)
+                put(made, class_="cluster-name", data_cluster=str(cluster))
                 return True
         return False
 
@@ -314,8 +314,9 @@ class _Drawing:
             anchor, at = "middle", box.middle[0]
         high, colours = box.height / len(lines), self.look.colours
         for place, text in enumerate(lines):
-            base, told = box.top + high * (place + 0.5) + 0.3 * LABEL, {"class_": "label", "data_id": memory_id}
-            write(held, text, at, base, LABEL, colours.ink, anchor=anchor, halo=colours, **told)
+            base = box.top + high * (place + 0.5) + 0.3 * LABEL
+            made = write(held, text, at, base, LABEL, colours.ink, anchor=anchor, halo=colours)
+            put(made, class_="label", data_id=memory_id)
 
 
 def _keywords_of(edge: Edge) -> list[str]:
