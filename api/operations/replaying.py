@@ -110,7 +110,7 @@ REPLAY = Operation(
     ),
     answer="Replayed",
     more="What was decided from what is left out is left out too, to any depth, and listed; what stays all the same is said.",
-    shown="replay:comparison",
+    shown="generic:answer",
     example="Example: `engramlog replay alice --without-session s1 --query coffee`, `engramlog replay --all --set user_factor=1.3`",
     folds=True,
     task="replaying",
@@ -165,7 +165,7 @@ RETRACT = Operation(
     answer="Retracted",
     more="A session, a principal, an actor or a model is set aside; what was made is deleted, a merge is un-merged, and whatever"
     " else has an inverse is undone by it, as one act of a person's. What has none is told, and stays. The log keeps everything.",
-    shown="replay:retraction",
+    shown="generic:answer",
     example="Example: `engramlog retract alice --without-turn D4:7`, then again with the reach that it told: `--reach DIGEST`",
     folds=True,
     task="retracting",

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import typer
+from rich.text import Text
 
 from engramlog_server.api.choices import MOST_PROCESSES
-from engramlog_server.api.cli.app import joined
+from engramlog_server.api.cli.app import joined, out
 from engramlog_server.api.cli.command import PARTLY, Call, command
-from engramlog_server.api.cli.show.replay import looked_at, store_moved
+from engramlog_server.api.cli.show import generic
 from engramlog_server.api.operations.definition import Option, Parameter
 from engramlog_server.api.operations.replaying import REPLAY, RETRACT
 from engramlog_server.api.operations.saying import GROUND_REPORT
@@ -86,9 +89,24 @@ def replay(call: Call) -> None:
     replay_all = joined(call.context).replay_all
     assert replay_all is not None
     answer = replay_all(call.given | {"queries": _questions(call)}, count=processes, json=call.json)
-    call.show(answer, store_moved)
+    call.show(answer, _of_all)
     if answer["left_out"] or answer["quarantined"]:
         raise typer.Exit(PARTLY)
+
+
+OF_ALL = {
+    "changes": "memories_that_differ",
+    "quarantined": "owners_quarantined",
+    "behind": "owners_behind",
+    "left_out": "owners_left_out",
+    "questions": "orders",
+    "by_weight": "order_of_the_heaviest_ten",
+}
+"""Figures of a whole store that have the names of something else in an answer about one owner."""
+
+
+def _of_all(answer: Mapping[str, Any]) -> None:
+    generic.answer({OF_ALL.get(name, name): value for name, value in answer.items()})
 
 
 def _questions(call: Call) -> list[str]:
@@ -116,7 +134,10 @@ def retract(call: Call) -> None:
         if reach is None:
             told = ask(RETRACT, given | {"dry_run": True})
             if not yes or not told["undoes_total"]:
-                call.show(told, looked_at)
+                call.show(told)
+                if told["undoes_total"] and not call.json:
+                    how = f"to do it: the same again with --reach {told['reach']}, or with --yes"
+                    out.print(Text(how, "bold"), soft_wrap=True)
                 return
             reach = told["reach"]
         answer = ask(RETRACT, given | {"dry_run": False, "reach": reach})

@@ -191,7 +191,8 @@ def question_moved(question: QuestionMoved, console: Console) -> None:
     """What moved among a question's results; what only made room for it in a line."""
     console.print(Text(f"\n{question['query']}", "bold"))
     if not question["moved"]:
-        console.print("[dim]the same results in the same order[/]")
+        found = "the same results in the same order" if question["before"] else "nothing found on either side"
+        console.print(f"[dim]{found}[/]")
         return
     shifted = _shifted(question["moved"])
     if rows := [one for one in question["moved"] if one["id"] not in shifted]:

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from engramlog_server.api.cli.app import out
+from engramlog_server.api.cli.show.diff import question_moved
 from engramlog_server.api.cli.show.memories import changes, part_of, times_of, withheld
 from engramlog_server.api.cli.show.tables import Column, Row, number, tabulate
 from engramlog_server.events.trust import ASSERTED
@@ -30,7 +31,8 @@ IF_ANY = frozenset(
     {
         "dry_run", "left_out", "withheld", "weaker", "truncated", "appended", "requests", "input_tokens", "output_tokens",
         "left_open", "held_back", "by_model", "refused", "down", "again", "read", "negation", "late", "taken", "alone",
-        "checkpoint_age", "stays_total", "folded_together", "masked", "lost", "unfolded_bytes",
+        "checkpoint_age", "stays_total", "folded_together", "masked", "lost", "unfolded_bytes", "struck_total", "undoes_total",
+        "remains_total", "owners_quarantined", "owners_behind", "untouched",
     }
 )  # fmt: skip
 """Figures and marks that are printed if they are more than nothing."""
@@ -43,6 +45,7 @@ COLUMNS: Mapping[str, str] = {
     "asked": "review id due_at",
     "clusters": "id label",
     "decisions": "owner action ids due_at reason",
+    "differences": "id memory today then replayed fields",
     "episodes": "at content",
     "evidence": "id snippet confidence relevance",
     "facts": "subject negation predicate object degree condition asserted_at evidence",
@@ -57,6 +60,7 @@ COLUMNS: Mapping[str, str] = {
     "memories": "id memory laws.* spread importance due_at days_overdue interval_days scheduler",
     "nodes": "cluster id label weight kind name slots partitions used_bytes fsynced replicas problem",
     "not_restored": "id reason",
+    "not_undone": "kind events first why",
     "partitions": "partition head checkpoint lag quarantined checkpoint_age memories holder epoch build state"
     " heads last_agreed read_to appended behind",
     "parameters": "name default allowed help",
@@ -66,7 +70,9 @@ COLUMNS: Mapping[str, str] = {
     "sources": "by name events memories late set_aside last_happened session principal of_actor reason at",
     "statements": "operation category content turn_id reason",
     "uses": "turn_id session injected_at turn replies",
+    "stays": "memory because of",
     "struck": "position event memory because of",
+    "undoes": "event memory",
 }
 """Fields of a list that a table has, in order; of a list that is not named here all of them."""
 ONLY_COUNTED = frozenset({"edges", "times"})
@@ -121,6 +127,8 @@ def answer(told: Row, console: Console = out) -> None:
     """Print an answer: where it stands, what has one value, then its parts, and its lists as tables."""
     counted = _head(told, console)
     parts = {name: value for name, value in told.items() if not _is_told_apart(name, value)}
+    if times_of(told):
+        parts = {name: _of_then(value) for name, value in parts.items()}
     if "position" in told and isinstance(told.get("at"), str):
         del parts["at"]
     if told.get("content") == told.get("memory"):
@@ -144,6 +152,13 @@ def answer(told: Row, console: Console = out) -> None:
             withheld(hidden, console)
     if (following := told.get("next")) is not None:
         console.print(Text(f"more: --{'after' if 'owners' in told else 'cursor'} {following}", "dim"), soft_wrap=True)
+
+
+def _of_then(value: Any) -> Any:
+    """A list of which no field is called `today`: what was asked about is past."""
+    if not isinstance(value, list) or not any(isinstance(one, Mapping) and "today" in one for one in value):
+        return value
+    return [{"then" if name == "today" else name: one[name] for name in one} for one in value]
 
 
 def _head(told: Row, console: Console) -> str | None:
@@ -188,6 +203,8 @@ def _is_told_apart(name: str, value: Any) -> bool:
         return True
     if name in OF_THE_HEAD and not isinstance(value, list | Mapping):
         return True
+    if name == "query" and isinstance(value, Mapping):
+        return True  # the first of the questions
     return (name in IF_ANY and not value) or name == "dry_run" or (name == "withheld" and isinstance(value, list))
 
 
@@ -252,6 +269,9 @@ def _below(name: str, value: Any, console: Console) -> None:
     if isinstance(value, Mapping):
         rows = [{"": key, **row} for key, row in value.items() if isinstance(row, Mapping)]
         _table("", rows, console) if len(rows) == len(value) else part(value, console)
+    elif name == "questions":
+        for question in value:
+            question_moved(question, console)
     else:
         _table(name, value, console)
 
@@ -390,7 +410,8 @@ def in_words(grant: Row) -> str:
 def _mapping(value: Row) -> str:
     """A memory, a turn or a grant by its words, a figure before and after, else all fields by name."""
     if {"weight", "shown"} <= value.keys():
-        return f"{number(value['weight'], 3)}{' shown' if value['shown'] else ''}"
+        standing = (value[name] for name in ("level", "status", "reason") if value.get(name))
+        return " ".join((number(value["weight"], 3), *standing, *(("shown",) if value["shown"] else ())))
     if value.keys() == {"before", "after"}:
         before, after = (number(value[side], 3) for side in ("before", "after"))
         return after if before == after else f"{before} > {after}"

@@ -30,7 +30,7 @@ def test_no_text_of_a_user_is_taken_for_markup(cli: Cli) -> None:
     told = cli("negate", "ada", "t1", "--reason", MARKUP, "--correction", MARKUP).out
     assert "negated, latest_wins" in told
     assert MARKUP in cli("get", "ada", "t1").out
-    assert f"ranks for {MARKUP}" in cli("replay", "ada", "--query", f"{MARKUP} milk").out
+    assert f"\n{MARKUP} milk\n" in cli("replay", "ada", "--query", f"{MARKUP} milk").out
     cli("merge", "ada", "t1", "t2", "--summary", MARKUP, "--into", "both")
     assert MARKUP in cli("get", "ada", "both").out
     assert "[x]" in cli("search", "[x]", "milk", code=2).err

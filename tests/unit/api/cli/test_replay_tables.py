@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from engramlog_server.api.cli.show.replay import comparison
+from engramlog_server.api.cli.show.generic import answer as printed
 from engramlog_server.api.cli.show.tables import number
 from tests.rows import each_row
 
@@ -63,40 +63,41 @@ def told(**asked: Any) -> str:
         "stays_total": 0,
         "without_effect": [],
         "in_its_light": [],
-        "questions": [{"query": "tea", "before": ["tea"], "after": [], "moved": [{"id": "tea"}]}],
+        "questions": [
+            {
+                "query": "tea",
+                "before": ["tea"],
+                "after": [],
+                "moved": [{"id": "tea", "before": 1, "after": None, "passed": None}],
+            }
+        ],
     } | asked
     console = Console(file=io.StringIO(), width=140, color_system=None)
-    comparison(answer, console)  # type: ignore[arg-type]
+    printed(answer, console)
     written = console.file
     assert isinstance(written, io.StringIO)
     return written.getvalue()
 
 
-def test_each_memory_tells_what_it_says_and_only_what_differs() -> None:
+def test_each_memory_tells_what_it_says_and_how_it_stands_on_both_sides() -> None:
     lines = told().splitlines()
     (gone,) = [line for line in lines if "I met three friends" in line]
-    assert "weight 0.9910, level full, status live, shown yes" in gone
-    assert "trust" not in gone
+    assert "0.991 full live shown" in gone
     (changed,) = [line for line in lines if "早上喝龙井茶" in line]
-    assert ("weight 0.9910" in changed, "weight 0.5000" in changed, "level" in changed) == (True, True, False)
+    assert ("0.991" in changed, "0.500" in changed) == (True, True)
 
 
 def test_in_what_memories_differ_is_said_beside_how_many_do() -> None:
-    assert told().startswith("2 of lin's memories differ in weight 1; ")
-    assert told(changed_fields={}).startswith("2 of lin's memories differ; ")
-
-
-def test_what_nobody_named_is_told_first_where_not_all_fits() -> None:
-    lines = told().splitlines()
-    first = next(number for number, line in enumerate(lines) if line.startswith("position")) + 2
-    assert "caused by 5:3" in lines[first]
-    assert "and 2 more: --json tells them" in lines
+    said = " ".join(told().split())
+    assert said.startswith("2 differences, lin, review mode")
+    assert "changed fields weight 1" in said
+    assert "struck because named 21, caused 1" in said
 
 
 @each_row(("asked", "head"), [({}, "today"), ({"as_of": "2022-05-02"}, "then")])
 def test_a_replay_of_the_past_calls_no_column_today(asked: dict[str, str], head: str) -> None:
     heads = [line.split() for line in told(**asked).splitlines() if line.startswith("id ")]
-    assert heads == [["id", "memory", head, "replayed"], ["id", head, "replayed"]]
+    assert heads == [["id", "memory", head, "replayed"], ["id", "before", "after", "passed"]]
 
 
 def test_a_figure_that_rounds_to_nothing_has_no_minus() -> None:
