@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 import orjson
 import typer
-from rich.markup import escape
 
 from engramlog_server.api.choices import LEAVE
-from engramlog_server.api.cli.app import Json, app, opened, out, print_json, progress, show
+from engramlog_server.api.cli.app import Json, app, opened, print_json, progress, show
 from engramlog_server.api.cli.command import Call, command, is_unknown, tell_unknown
 from engramlog_server.api.cli.files import (
     File,
@@ -29,16 +28,13 @@ from engramlog_server.api.cli.files import (
     paced,
 )
 from engramlog_server.api.cli.parser import Registry
-from engramlog_server.api.cli.show import imports as render_records
-from engramlog_server.api.cli.show.imports import render_turns
-from engramlog_server.api.cli.show.tables import plain
+from engramlog_server.api.cli.show import imports as render
 from engramlog_server.api.exchange.lines import again, open_lines
 from engramlog_server.api.operations.records import EXPORT_REVEALED, FILE, IMPORT_RECORDS, OUT, WHOSE
 from engramlog_server.events.errors import EngramlogError, InputError, OutputCut, refused
 
 if TYPE_CHECKING:
     from engramlog_server.api.exchange.importing import ImportOptions
-    from engramlog_server.api.exchange.importing_chats import ImportedChats
     from engramlog_server.api.exchange.records import Export
 
 
@@ -103,7 +99,7 @@ def turns(
         fold_appended(application, answer.done)
         extract_imported(application, answer)
         old = 0 if json else long_ago_in(application, answer)
-    show(answer.as_dict(), json, lambda told: render_turns(told, answer.done, old))
+    show(answer.as_dict(), json, lambda told: render.turns(told, old))
     end(answer.done)
 
 
@@ -125,7 +121,7 @@ def records(call: Call) -> None:
         counting("importing", file, call.json) as advance,
     ):
         answer = application.records.take_in(lines, options, advance)
-    show(answer.as_dict(), call.json, render_records.imported)
+    show(answer.as_dict(), call.json, render.imported)
     end(answer.imported.done, "of the records", answer.exit_code)
 
 
@@ -160,7 +156,7 @@ def export(call: Call) -> None:
     if json:
         print_json(answer | {"file": None if target is None else str(target)})
     else:
-        render_records.exported(answer, None if target is None else file)
+        render.exported(answer, None if target is None else file)
         if unknown:
             tell_unknown(found.owner)
 
@@ -264,7 +260,7 @@ def import_chat_file(
     done = answer.imported.done
     if isinstance(done.error, InputError):
         done.error = _named(file, done.error)
-    show(answer.as_dict(), json, lambda _: _render(answer, old))
+    show(answer.as_dict(), json, lambda told: render.turns(told, old))
     end(done, f"events of {file}")
 
 
@@ -273,28 +269,3 @@ def _named(file: str, problem: InputError) -> InputError:
     if problem.message.startswith(f"file: got {file!r}"):
         return problem
     return InputError(f"{file}: {problem.message}", **problem.context)
-
-
-def _render(answer: ImportedChats, old: int) -> None:
-    from engramlog_server.api.exchange.chat_shapes import LINES
-    from engramlog_server.api.exchange.importing_chats import UNREADABLE
-
-    reasons = {
-        reason: count for reason, count in answer.left_out.items() if reason != "too_long"
-    }  # printed with the turns
-    left_out, adjusted = _counts(reasons), _counts(answer.adjusted)
-    many = "" if answer.conversations == 1 else "s"
-    told = f"{answer.conversations:,} conversation{many} of the shape " if answer.shape != LINES else "shape "
-    out.print(f"{told}[bold]{answer.shape}[/]" + (f"; messages left out: {left_out}" if left_out else ""))
-    if adjusted:
-        out.print(f"[dim]read with a correction: {adjusted}[/]")
-    for one in answer.unreadable:
-        out.print(f"[yellow]{one['reason'].replace('_', ' ')}:[/] {escape(plain(one['why']))}", soft_wrap=True)
-    more = sum(answer.left_out[reason] for reason in UNREADABLE) - len(answer.unreadable)
-    if more > 0:
-        out.print(f"[yellow]and {more:,} more unreadable messages or conversations[/]")
-    render_turns(answer.as_dict(), answer.imported.done, old)
-
-
-def _counts(reasons: Mapping[str, int]) -> str:
-    return ", ".join(f"{count:,} {reason.replace('_', ' ')}" for reason, count in sorted(reasons.items()) if count)

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING
 
 import typer
 
 from engramlog_server.api.cli.app import Json, app, complain, opened, out, progress, show
 from engramlog_server.api.cli.command import Call, command
 from engramlog_server.api.cli.files import File, counting, end, fold_appended, paced
+from engramlog_server.api.cli.show import imports as render
 from engramlog_server.api.cli.show.generic import answer as generic
-from engramlog_server.api.cli.show.imports import tell_failures
 from engramlog_server.api.cli.standard_input import text_of
 from engramlog_server.api.exchange.lines import open_lines
 from engramlog_server.api.operations.definition import Option, Parameter, without
@@ -26,10 +25,6 @@ from engramlog_server.api.operations.writing import (
     SENSITIVITY,
 )
 from engramlog_server.events.errors import refused
-
-if TYPE_CHECKING:
-    from engramlog_server.api.exchange.append_events import AppendReport
-
 
 MORE = (
     "What was made only of it goes with it (typed memories of a turn, episodes, merges), and comes back with it. Core and system"
@@ -55,21 +50,8 @@ def append(context: typer.Context, file: File, json: Json = False) -> None:
         answer = append_lines(paced(application, advance), lines, advance, refused, note)
         advance(len(answer.positions), "folding")
         fold_appended(application, answer)
-    show(answer.as_dict(), json, lambda _: _render_append(answer))
+    show(answer.as_dict(), json, render.told)
     end(answer)
-
-
-def _render_append(answer: AppendReport) -> None:
-    out.print(
-        f"{answer.appended:,} appended, {answer.already_appended:,} already there, {len(answer.conflicts)} conflicts"
-    )
-    if answer.rejected:
-        first = answer.rejected[0]
-        out.print(
-            f"[yellow]{len(answer.rejected):,} say what a person rejected, and change nothing:"
-            f" line {first['line']}, rejected at {first['rejected']}[/]"
-        )
-    tell_failures(answer)
 
 
 @command(

@@ -44,10 +44,14 @@ COLUMNS: Mapping[str, str] = {
     "answers": "id session injected_at principal memories turn replies",
     "asked": "review id due_at",
     "clusters": "id label",
+    "conflicting": "id other reason",
+    "conflicts": "line conversation message turn_id memory_id event_id position",
     "decisions": "owner action ids due_at reason",
     "differences": "id memory today then replayed fields",
+    "duplicates": "line memory_id first_line",
     "episodes": "at content",
     "evidence": "id snippet confidence relevance",
+    "failed": "line conversation message owner id event_id status error message",
     "facts": "subject negation predicate object degree condition asserted_at evidence",
     "injected_memories": "rank id part memory withheld status",
     "items": "item kind actor at memory would_say",
@@ -69,6 +73,7 @@ COLUMNS: Mapping[str, str] = {
     "skipped": "id reason",
     "sources": "by name events memories late set_aside last_happened session principal of_actor reason at",
     "statements": "operation category content turn_id reason",
+    "unreadable": "conversation id message reason why",
     "uses": "turn_id session injected_at turn replies",
     "stays": "memory because of",
     "struck": "position event memory because of",
@@ -327,8 +332,8 @@ def _lines(values: Row, console: Console) -> None:
 
 
 def _table(name: str, rows: Sequence[Row], console: Console) -> None:
-    named = COLUMNS.get(name, "").split() or list(dict.fromkeys(name for row in rows for name in row))
-    names = [one for name in named if name not in NEVER for one in _each(name, rows)]
+    every = dict.fromkeys(one for row in rows for one in row if one not in NEVER)
+    names = [one for path in COLUMNS.get(name, "").split() or every for one in _each(path, rows)]
     cells = [{name: _field(row, name) for name in names} for row in rows]
     used = [name for name in names if any(row[name] not in (None, [], {}, "") for row in cells)]
     used = [name for name in used if name not in IF_ANY or any(row[name] for row in cells)]
