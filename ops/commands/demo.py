@@ -18,7 +18,6 @@ from rich.text import Text
 from engramlog_server.api.application import Application
 from engramlog_server.api.cli.commands.jobs import table
 from engramlog_server.api.cli.show import memories as render
-from engramlog_server.api.cli.show import replay as render_replay
 from engramlog_server.api.cli.show import search as render_search
 from engramlog_server.api.cli.show.generic import answer as used
 from engramlog_server.api.exchange.importing import ImportOptions, import_turns
@@ -201,7 +200,7 @@ class Demo:
             mode="normal",
             as_of=utc_text(day(61.0)),
         )
-        render_replay.comparison(replayed, self._out)
+        used(replayed, self._out)
 
     def _why(self, memory_id: str, when: datetime) -> None:
         told = self._app.reader.why(OWNER, memory_id, as_of=utc_text(when))
