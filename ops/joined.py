@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from engramlog_server.projections.redis.model_uses import ModelLedger
     from engramlog_server.projections.views.view import OwnerView
 
+
 QUEUE_SECONDS = 2.0
 """How long `status` waits for a queue on another Redis."""
 
@@ -269,14 +270,20 @@ class JoinedApplication(Application):
     @joined
     def cleaner(self) -> Cleaner:
         from engramlog_server.api.services.jobs import Cleaner
+        from engramlog_server.consumers.jobs.abstracting import AbstractionJob
         from engramlog_server.consumers.jobs.embedding import EmbeddingJob
-        from engramlog_server.ops.reviewers import lifecycle_of
+        from engramlog_server.consumers.jobs.lifecycle import RULE
+        from engramlog_server.consumers.jobs.reviewing import ReviewJob
+        from engramlog_server.projections.lifecycle.reviewing_by_model import ModelReviewer
         from engramlog_server.projections.models.counted import FOR_PATTERNS, FOR_REVIEW
 
         store, model = self._store, self._model
-        finder = None if model.finder is None else self._chat(FOR_PATTERNS)
+        chat, finder = self._chat(FOR_REVIEW), None if model.finder is None else self._chat(FOR_PATTERNS)
+        lifecycle: LifecycleJobs | ReviewJob = self._lifecycle
+        if chat is not None and model.reviewer != RULE:
+            lifecycle = ReviewJob(self._lifecycle, lambda: ModelReviewer(chat()), model.reviewer, self._tell)
         return Cleaner(
-            lifecycle_of(self._chat(FOR_REVIEW), model.reviewer, self._lifecycle, self._tell, finder),
+            lifecycle if finder is None else AbstractionJob(lifecycle, self._lifecycle, finder),
             partial(owners_of_all, store),
             store.log,
             self.reader,

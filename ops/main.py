@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from engramlog_server.api.cli.app import err, run
 from engramlog_server.api.cli.output import take_over
 from engramlog_server.ops.commands.completion import StoreNames
-from engramlog_server.ops.garbage import look_seldom
+from engramlog_server.ops.processes.limits import look_seldom
 from engramlog_server.ops.running_service import ask_service
 from engramlog_server.ops.tracebacks import clean_tracebacks
 

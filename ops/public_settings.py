@@ -5,10 +5,11 @@ from __future__ import annotations
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ValidationError, ValidatorFunctionWrapHandler, field_validator
 
-from engramlog_server.events.text.origins import place_of
+from engramlog_server.events.text.origins import is_loopback, place_of
 
 MOST_PORT = 65_535
 MOST = 64
@@ -101,3 +102,21 @@ def _several(value: object) -> object:
     if isinstance(several, tuple | list) and len(several) > MOST:
         raise ValueError(f"at most {MOST}, with white space between them")
     return several
+
+
+ALLOWED = "an address that begins with https:// (http:// on this machine alone), of at most 1,000 characters"
+MOST_URL = 1_000
+
+
+def is_safe(url: str) -> bool:
+    """Whether an address may be asked: https, or http of this machine; nothing but a host, a port and a path in it."""
+    try:
+        parts = urlsplit(url)
+        host, _port = parts.hostname, parts.port
+    except ValueError:
+        return False
+    if not host or parts.username is not None or parts.fragment or "#" in url or len(url) > MOST_URL:
+        return False
+    if not (url.isascii() and url.isprintable() and " " not in url):
+        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host))

@@ -25,8 +25,8 @@ from engramlog_server.events.errors import EngramlogError, StoreMismatch
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.scan import pairs
 from engramlog_server.events.redis.wire import Wire, connect, open_wire
-from engramlog_server.ops.garbage import look_seldom
 from engramlog_server.ops.keys.place import keys_of
+from engramlog_server.ops.processes.limits import look_seldom
 from engramlog_server.ops.sealing.master import master_of
 from engramlog_server.ops.settings import Settings, load_settings
 from engramlog_server.ops.tracebacks import clean_tracebacks, tell_words, traced

@@ -20,9 +20,9 @@ from typing import Any, Final, NamedTuple
 
 from engramlog_server.api.cli.service import Lost, Reply
 from engramlog_server.events.errors import EngramlogError
+from engramlog_server.ops.embedded.private_file import is_ours
 from engramlog_server.ops.environment import all_told, data_folder
-from engramlog_server.ops.owned import is_ours
-from engramlog_server.ops.token_file import read_token
+from engramlog_server.ops.token import read_token
 
 PACKAGES = ("events", "projections", "consumers", "api", "ops")
 ROOT = Path(__file__).resolve().parents[1]

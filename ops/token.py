@@ -14,12 +14,14 @@ from hashlib import sha256
 from hmac import compare_digest
 from pathlib import Path
 from threading import Lock
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
+from engramlog_server.events.errors import EngramlogError
 from engramlog_server.ops.durable import replace_file, written_beside
-from engramlog_server.ops.embedded.private_folder import private_folder
-from engramlog_server.ops.settings import Settings
-from engramlog_server.ops.token_file import NAME, NEW_ONE, TokenFileUnusable, read_token, unusable_token
+from engramlog_server.ops.embedded.private_file import NotPrivate, read_private
+
+if TYPE_CHECKING:
+    from engramlog_server.ops.settings import Settings
 
 PREFIX = "egt1_"
 """Tells people and scanners what it is; its digit lets our own rules for secrets look at it at all."""
@@ -127,6 +129,12 @@ def _hashed(token: str) -> bytes:
     return sha256(token.encode("utf-8", "surrogateescape")).digest()
 
 
+def _private_folder(settings: Settings) -> tuple[Path, str | None]:
+    from engramlog_server.ops.embedded.private_folder import private_folder  # noqa: PLC0415 - who only reads a token loads no Redis
+
+    return private_folder(settings.data)
+
+
 def admits_of(settings: Settings) -> tuple[TokenFile | GivenToken, str | None]:
     """Who is admitted by these settings, and what had to be mended; the token is made where there is none yet.
 
@@ -134,7 +142,7 @@ def admits_of(settings: Settings) -> tuple[TokenFile | GivenToken, str | None]:
     """
     if settings.token is not None:
         return GivenToken(settings.token.get_secret_value()), None
-    folder, mended = private_folder(settings.data)
+    folder, mended = _private_folder(settings)
     return TokenFile(folder), mended
 
 
@@ -142,5 +150,36 @@ def token_of(settings: Settings, *, rotate: bool = False) -> str:
     """The token itself, for its user: that of the environment, or of the data folder, made where there is none yet."""
     if settings.token is not None:
         return settings.token.get_secret_value()
-    folder, _ = private_folder(settings.data)
+    folder, _ = _private_folder(settings)
     return rotate_token(folder) if rotate else make_token(folder)
+
+
+NAME = "token"
+LONGEST = 1_024
+NEW_ONE = "`engramlog token --rotate` makes a new one"
+
+
+class TokenFileUnusable(EngramlogError):
+    """The file with the token cannot be trusted, read or written; nobody is admitted by it."""
+
+    status = 503
+    exit_code = 1
+
+
+def read_token(folder: Path) -> str | None:
+    """The token of a data folder, None where it has none yet. Raises TokenFileUnusable where it cannot be trusted."""
+    path = folder / NAME
+    try:
+        text = read_private(path, LONGEST, cure="").decode("ascii", "replace").strip()
+    except NotPrivate as error:
+        if error.missing:
+            return None
+        raise unusable_token(path, error.what) from None
+    if len(text) < 32 or not text.isprintable():
+        raise unusable_token(path, "holds no token")
+    return text
+
+
+def unusable_token(path: Path, what: str) -> TokenFileUnusable:
+    """What is wrong with the file, and what mends it."""
+    return TokenFileUnusable(f"the API's token {path} {what}; {NEW_ONE}", path=str(path))

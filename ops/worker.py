@@ -22,10 +22,10 @@ from engramlog_server.events.redis.wire import Script, WirePool, connect, open_w
 from engramlog_server.events.sealing.key_store import OpenKeyStore
 from engramlog_server.events.sealing.seals import MasterKey
 from engramlog_server.events.text.urls import holds_secret
-from engramlog_server.ops.garbage import look_seldom
 from engramlog_server.ops.keys.place import keys_of
 from engramlog_server.ops.logs import start_logging, teller
 from engramlog_server.ops.processes.ending import end_by_signal, end_with
+from engramlog_server.ops.processes.limits import look_seldom
 from engramlog_server.ops.sealing.master import master_of
 from engramlog_server.ops.settings import Settings, load_settings
 from engramlog_server.ops.tracebacks import tell_words
@@ -109,8 +109,10 @@ def run_worker(
 @contextmanager
 def told_figures(place: tuple[str, int], tell: Callable[..., None]) -> Iterator[FoldFigures]:
     """A worker's figures, told at a host and port for as long as this lasts. Raises BadSetting where that is taken."""
-    from engramlog_server.ops.metrics.fold import worker_registry  # who tells no metrics loads no library for them
-    from engramlog_server.ops.metrics.port import MetricsPort
+    from engramlog_server.ops.metrics import (
+        MetricsPort,
+        worker_registry,  # who tells no metrics loads no library for them
+    )
 
     figures = FoldFigures()
     port = MetricsPort(worker_registry(figures), *place).start()

@@ -33,9 +33,14 @@ from engramlog_server.consumers.jobs.opened import (
 from engramlog_server.consumers.jobs.owner_texts import live_build
 from engramlog_server.consumers.jobs.raw_memories import JUDGE, judge_raw
 from engramlog_server.consumers.jobs.reviewing import REVIEW, ReviewJob
-from engramlog_server.consumers.jobs.salts import remove_unused_salts
 from engramlog_server.consumers.verify.levels import Levels
 from engramlog_server.events.errors import BadSetting, EmbedderFailed, StoreFull
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.clock import redis_micros
+from engramlog_server.events.redis.log import entries
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.sealing.cipher import BODY_MARK, salts_id
+from engramlog_server.events.sealing.key_store import ID_SHIFT, UNUSED_SECONDS
 from engramlog_server.projections.embedding.likeness import Likeness
 from engramlog_server.projections.lifecycle import LEVELS
 from engramlog_server.projections.lifecycle.extracting import RULES
@@ -376,3 +381,26 @@ def _model(kind: str, served: JobResources) -> Lent[Any] | None:
         "upkeep": served.reviewer != RULE,
     }
     return served.embedder if kind == EMBED else served.chat if by_model.get(kind) else None
+
+
+SALTED_AT_ONCE = 1_000
+
+
+def remove_unused_salts(
+    wire: Wire, tags: Sequence[str], stop: Callable[[], bool] = lambda: False, *, after_seconds: int = UNUSED_SECONDS
+) -> int:
+    """Delete salts that were reserved so many seconds ago and that no entry of any partition has; how many.
+
+    A process that reserved them ended, or an append was refused. `stop`: whether to give up; then nothing is deleted. Raises
+    StoreError.
+    """
+    before = (redis_micros(wire) // 1_000_000 - after_seconds) << ID_SHIFT
+    unused = set(wire.seals.keys.salt_ids(before))
+    for tag in tags if unused else ():
+        keys, after = LogKeys(tag), 0
+        while page := entries(wire.call("XRANGE", keys.stream, f"{after + 1}-0", "+", "COUNT", SALTED_AT_ONCE), tag):
+            if stop():
+                return 0
+            unused.difference_update(salts_id(one.body) for one in page if one.body[:1] == BODY_MARK)
+            after = page[-1].seq
+    return wire.seals.keys.delete_salts(unused) if unused else 0

@@ -27,7 +27,7 @@ from engramlog_server.ops.backup.manifest import (
     read_manifest,
 )
 from engramlog_server.ops.durable import sync_folder
-from engramlog_server.ops.owned import OTHERS
+from engramlog_server.ops.embedded.private_file import OTHERS
 
 LEVEL = 3
 """Of gzip: level 6 takes twice the time, and makes files 6 % smaller."""

@@ -31,9 +31,9 @@ from engramlog_server.api.cli import completion
 from engramlog_server.api.cli.app import Json, app, err, print_json
 from engramlog_server.events.errors import BadSetting, EngramlogError
 from engramlog_server.ops.clock import now_micros
-from engramlog_server.ops.owned import is_ours
+from engramlog_server.ops.embedded.private_file import is_ours
 from engramlog_server.ops.running_service import HEARD_SECONDS, SOCKET, Unheard, is_this_user, short_name
-from engramlog_server.ops.token_file import read_token
+from engramlog_server.ops.token import read_token
 
 if TYPE_CHECKING:
     from engramlog_server.ops.processes.banner import Served

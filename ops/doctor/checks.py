@@ -55,6 +55,7 @@ from engramlog_server.ops.doctor.findings import (
 from engramlog_server.ops.doctor.permissions import entry, folder_of, of_permissions, socket
 from engramlog_server.ops.doctor.reach import SECONDS, ReachedStore, reach
 from engramlog_server.ops.embedded.disk import Disk, look
+from engramlog_server.ops.embedded.private_file import is_ours
 from engramlog_server.ops.embedded.process import NotInTime
 from engramlog_server.ops.erasing.fence_list import FenceList, came_back, list_path
 from engramlog_server.ops.kept.head_file import HeadFile, heads_path
@@ -62,7 +63,6 @@ from engramlog_server.ops.kept.heads import refuse_changed_log
 from engramlog_server.ops.kept.rejections import ValueFile, values_path
 from engramlog_server.ops.keys.backup import KeysUnusable, known_keys
 from engramlog_server.ops.listeners import SOON, Listeners, how_it_listens, listeners_of, require_key
-from engramlog_server.ops.owned import is_ours
 from engramlog_server.ops.processes.checks import STILL_SECONDS
 from engramlog_server.ops.processes.folder_socket import NAME
 from engramlog_server.ops.running_service import short_name

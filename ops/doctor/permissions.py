@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 from engramlog_server.ops.doctor.findings import PERMISSIONS, Check, CheckFinding, many, named
-from engramlog_server.ops.owned import OTHERS
+from engramlog_server.ops.embedded.private_file import OTHERS
 from engramlog_server.ops.sealing.key_file import KeyFileUnusable, read_key_file
 from engramlog_server.ops.sealing.master import key_in
 from engramlog_server.ops.settings import Settings
-from engramlog_server.ops.token_file import TokenFileUnusable, read_token
+from engramlog_server.ops.token import TokenFileUnusable, read_token
 
 Findings = list[CheckFinding]
 MOST_ENTRIES = 10_000

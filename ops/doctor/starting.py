@@ -43,15 +43,15 @@ from engramlog_server.ops.embedded.private_folder import private_folder
 from engramlog_server.ops.embedded.server import find_redis_server, look_into_folder
 from engramlog_server.ops.embedded.store import holds_store
 from engramlog_server.ops.embedders import chosen_at_start, embedders_of
-from engramlog_server.ops.identity.keys import NotTold, keys_at
+from engramlog_server.ops.identity_provider import NotTold, keys_at
 from engramlog_server.ops.listeners import listeners_of
-from engramlog_server.ops.metrics.port import ports_of, refuse_taken
+from engramlog_server.ops.metrics import ports_of, refuse_taken
 from engramlog_server.ops.models import model_of
 from engramlog_server.ops.processes.limits import ENOUGH, FEW_FILES
 from engramlog_server.ops.sealing.master import master_of
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import check_queue
-from engramlog_server.ops.token_file import read_token
+from engramlog_server.ops.token import read_token
 from engramlog_server.projections.access.book import AccessBook
 from engramlog_server.projections.redis.create import StoreIdentity, check_parameters
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
-
-from engramlog_server.ops.owned import OTHERS
 
 
 class NotPrivate(Exception):
@@ -60,3 +59,16 @@ def not_private(found: os.stat_result, *, ours: bool = True, cure: str = "; make
     if ours and found.st_uid != os.geteuid():
         return f"belongs to user {found.st_uid}, not to this one"
     return f"could be read by others ({mode:04o}){cure}" if mode & OTHERS else None
+
+
+OTHERS = 0o077
+"""What nobody else may have of it."""
+
+
+def is_ours(path: Path, kind: Callable[[int], bool]) -> bool:
+    """Whether this very name is of the kind (`stat.S_ISDIR` ...), belongs to this user and is closed to all others."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return False
+    return kind(found.st_mode) and found.st_uid == os.geteuid() and not stat.S_IMODE(found.st_mode) & OTHERS

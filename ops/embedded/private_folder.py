@@ -8,7 +8,7 @@ import stat
 from pathlib import Path
 
 from engramlog_server.ops.embedded.folder import UnusableFolder, unusable
-from engramlog_server.ops.owned import OTHERS
+from engramlog_server.ops.embedded.private_file import OTHERS
 
 OURS = frozenset({"store.json", "engramlog.owner", "token"})
 """Files by which a folder is known as a data folder."""

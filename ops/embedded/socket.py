@@ -8,6 +8,7 @@ import socket as sockets
 import stat
 import tempfile
 from pathlib import Path
+from typing import Literal
 from urllib.parse import quote
 
 import redis
@@ -16,7 +17,6 @@ from redis.retry import Retry
 
 from engramlog_server.events.errors import EmbeddedRedisError
 from engramlog_server.events.redis.wire import DRIVER
-from engramlog_server.ops.embedded.kept_socket import kept_names
 
 FALLBACK = "/tmp"  # noqa: S108 - the folder below it is private
 LONGEST_SOCKET = 100
@@ -131,3 +131,58 @@ def _made_private(path: Path) -> bool:
     except FileExistsError:
         return False
     return is_ours(path) and not path.lstat().st_mode & 0o077
+
+
+KEPT = "redis.sock.kept"
+Found = Literal["there", "mended", "lost"]
+
+
+class KeptSocket:
+    """The socket of a running server, and a second name from which it is put back when somebody removes it: in the data folder,
+    or beside it where that is another file system.
+
+    Redis goes on listening on a socket whose file is gone, and nobody can connect to it any more: cleaners of temporary folders do
+    that. A hard link names the same socket (Linux and macOS), so connecting through it reaches the same server.
+    """
+
+    def __init__(self, folder: Path, socket: Path) -> None:
+        """Make the second name. Where the file system knows no hard links to sockets, a removed one is only noticed."""
+        self._socket = socket
+        self._inode = _inode(socket)
+        self._kept: Path | None = None
+        for place in kept_names(folder, socket):
+            try:
+                place.unlink(missing_ok=True)
+                os.link(socket, place)
+            except OSError:
+                continue
+            self._kept = place
+            return
+
+    def tend(self) -> Found:
+        """Put the socket's file back where it is gone or another lies in its place; `lost` where that cannot be done."""
+        if _inode(self._socket) == self._inode:
+            return "there"
+        if self._kept is None or _inode(self._kept) != self._inode:
+            return "lost"
+        fresh = self._socket.with_name(f"{self._socket.name}.new")
+        try:
+            fresh.unlink(missing_ok=True)
+            os.link(self._kept, fresh)
+            fresh.replace(self._socket)
+        except OSError:
+            return "lost"
+        return "mended"
+
+
+def kept_names(folder: Path, socket: Path) -> tuple[Path, ...]:
+    """Where the second name may lie."""
+    return tuple(dict.fromkeys((folder / KEPT, socket.with_name(KEPT))))
+
+
+def _inode(path: Path) -> tuple[int, int] | None:
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

@@ -15,14 +15,13 @@ from engramlog_server.api.mcp.server import MemoryServer
 from engramlog_server.api.mcp.stdio import serve
 from engramlog_server.api.work.admission import Admission
 from engramlog_server.events.errors import BadSetting
-from engramlog_server.ops.garbage import started
 from engramlog_server.ops.processes.ending import end_by_signal
-from engramlog_server.ops.processes.limits import give_back
+from engramlog_server.ops.processes.limits import give_back, started
 from engramlog_server.ops.processes.supervisor import Supervisor
 from engramlog_server.ops.settings import Settings
 
 if TYPE_CHECKING:
-    from engramlog_server.ops.metrics.tools import ToolMetrics
+    from engramlog_server.ops.metrics import ToolMetrics
 
 Tell = Callable[..., None]
 
@@ -47,7 +46,7 @@ def told_metrics(place: tuple[str, int] | None, tell: Tell) -> Iterator[ToolMetr
     if place is None:
         yield None
         return
-    from engramlog_server.ops.metrics.tools import tool_metrics
+    from engramlog_server.ops.metrics import tool_metrics
 
     with tool_metrics(place, tell) as metrics:
         yield metrics

@@ -12,11 +12,10 @@ from engramlog_server.api.mcp.connection import Connection
 from engramlog_server.api.mcp.http import create_app
 from engramlog_server.api.mcp.resource import PATH, audiences
 from engramlog_server.api.work.admission import KEY_RATES
-from engramlog_server.ops.garbage import started
-from engramlog_server.ops.identity.keys import ProviderKeys, provider_of
+from engramlog_server.ops.identity_provider import ProviderKeys, provider_of
 from engramlog_server.ops.listeners import certificate_tended, listeners_of, require_key
 from engramlog_server.ops.processes.ending import end_by_signal
-from engramlog_server.ops.processes.limits import raise_file_limit
+from engramlog_server.ops.processes.limits import raise_file_limit, started
 from engramlog_server.ops.processes.mcp import Tell, memory_server, told_metrics
 from engramlog_server.ops.processes.supervisor import Supervisor
 from engramlog_server.ops.settings import Settings
@@ -25,7 +24,7 @@ from engramlog_server.projections.access.book import AccessBook
 from engramlog_server.projections.access.caller import Caller
 
 if TYPE_CHECKING:
-    from engramlog_server.ops.metrics.tools import ToolMetrics
+    from engramlog_server.ops.metrics import ToolMetrics
 
 
 class _Uvicorn(ListeningServer):

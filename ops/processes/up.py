@@ -35,9 +35,8 @@ from engramlog_server.ops.embedded.folder import Role
 from engramlog_server.ops.embedded.private_folder import private_folder
 from engramlog_server.ops.embedders import chosen_at_start, load_in_background, meanings_of
 from engramlog_server.ops.every import Every
-from engramlog_server.ops.garbage import started
-from engramlog_server.ops.identity.keys import ALARM as IDENTITY
-from engramlog_server.ops.identity.keys import ProviderKeys, look_for_keys, provider_of
+from engramlog_server.ops.identity_provider import ALARM as IDENTITY
+from engramlog_server.ops.identity_provider import ProviderKeys, look_for_keys, provider_of
 from engramlog_server.ops.joined import JoinedApplication
 from engramlog_server.ops.kept.heads import HeadKeeper
 from engramlog_server.ops.kept.rejection_keeper import LOOK_SECONDS as KEPT_SECONDS
@@ -50,14 +49,14 @@ from engramlog_server.ops.listeners import (
     listeners_of,
     require_key,
 )
-from engramlog_server.ops.metrics.port import ports_of, refuse_taken
+from engramlog_server.ops.metrics import ports_of, refuse_taken
 from engramlog_server.ops.models import model_of
 from engramlog_server.ops.processes.banner import ConsoleLink, Served
 from engramlog_server.ops.processes.checks import LOOK_SECONDS as STILL_LOOK_SECONDS
 from engramlog_server.ops.processes.checks import ConsoleRefusals, Standstill
 from engramlog_server.ops.processes.ending import END_SECONDS, EndBounds, end_by_signal, nothing
 from engramlog_server.ops.processes.folder_socket import FolderSocket, Stay
-from engramlog_server.ops.processes.limits import FEW_FILES, give_back, raise_file_limit
+from engramlog_server.ops.processes.limits import FEW_FILES, give_back, raise_file_limit, started
 from engramlog_server.ops.processes.schedule import JobSchedule
 from engramlog_server.ops.processes.workers import Workers
 from engramlog_server.ops.same_code import answers_for

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 from typing import NamedTuple
 
-from engramlog_server.ops.identity.addresses import is_safe
+from engramlog_server.ops.public_settings import is_safe
 
 NONE = "none"
 """What the setting says where a new store of a folder is to lie open."""

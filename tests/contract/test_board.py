@@ -18,8 +18,7 @@ from engramlog_server.api.http.metrics import OF_STORE, Metrics, MetricSources, 
 from engramlog_server.api.services.capacity import AppendOnlyFile, DiskRoom, Kept
 from engramlog_server.consumers.fold.figures import FoldFigures
 from engramlog_server.events.alarms import KNOWN
-from engramlog_server.ops.metrics.fold import worker_registry
-from engramlog_server.ops.metrics.tools import ToolMetrics
+from engramlog_server.ops.metrics import ToolMetrics, worker_registry
 from tests.given.a_status import STATUS
 from tests.rows import each_row
 

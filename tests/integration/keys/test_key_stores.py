@@ -9,7 +9,7 @@ from threading import Thread
 
 import pytest
 
-from engramlog_server.consumers.jobs.salts import remove_unused_salts
+from engramlog_server.consumers.jobs.run import remove_unused_salts
 from engramlog_server.events.errors import KeyUnavailable, StoreMismatch, StoreUnavailable
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.sealing.cipher import BODY_MARK

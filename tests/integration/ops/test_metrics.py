@@ -345,7 +345,7 @@ print([name for name in {names} if name in sys.modules])
     [
         ("engramlog_server.ops.worker", ("prometheus_client", "numpy", "fastapi", "uvicorn")),
         (
-            "engramlog_server.ops.metrics.fold, engramlog_server.ops.metrics.port",
+            "engramlog_server.ops.metrics, engramlog_server.ops.metrics",
             ("numpy", "fastapi", "starlette", "uvicorn", "rich"),
         ),
     ],

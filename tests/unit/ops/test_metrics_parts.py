@@ -15,7 +15,7 @@ from engramlog_server.api.services.capacity import AppendOnlyFile, Kept, Supervi
 from engramlog_server.consumers.fold.figures import FoldFigures, Spread
 from engramlog_server.events.errors import BadSetting, StoreUnavailable
 from engramlog_server.events.partitions import PASSING
-from engramlog_server.ops.metrics.port import SETTING, ports_of, refuse_taken
+from engramlog_server.ops.metrics import SETTING, ports_of, refuse_taken
 from engramlog_server.projections.fold.partition import Outcome
 from tests.given.a_status import STATUS as AN_ANSWER
 from tests.patience import PATIENCE

@@ -12,7 +12,7 @@ from engramlog_server.events.errors import EngramlogError
 from engramlog_server.ops.embedded.private_file import NotPrivate, read_private
 from engramlog_server.ops.sealing.key_file import read_key_file
 from engramlog_server.ops.sealing.vault import token_in
-from engramlog_server.ops.token_file import NAME, read_token
+from engramlog_server.ops.token import NAME, read_token
 from tests.rows import each_row
 
 READERS: dict[str, tuple[Callable[[Path], object], str]] = {

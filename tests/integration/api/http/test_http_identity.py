@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from engramlog_server.ops.identity.keys import ProviderKeys, keys_at
+from engramlog_server.ops.identity_provider import ProviderKeys, keys_at
 from engramlog_server.projections.access.provider import ProviderRules
 from tests.given.access.mcp_http import asking, posted, served, with_agent
 from tests.given.access.provider import AUDIENCE, FakeProvider, fake_provider, jwk, token

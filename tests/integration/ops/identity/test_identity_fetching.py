@@ -7,7 +7,7 @@ from http.server import BaseHTTPRequestHandler
 
 import pytest
 
-from engramlog_server.ops.identity.keys import MOST_BYTES, NotTold, fetched, keys_at
+from engramlog_server.ops.identity_provider import MOST_BYTES, NotTold, fetched, keys_at
 from tests.given.access.provider import FakeProvider, fake_provider, jwk, key_set
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from engramlog_server.events.alarms import ConditionAlarm
 from engramlog_server.events.errors import IdentityUnavailable
-from engramlog_server.ops.identity.keys import (
+from engramlog_server.ops.identity_provider import (
     AGAIN_SECONDS,
     ALARM,
     FRESH_SECONDS,

@@ -1,1 +1,0 @@
-"""A company's own identity provider: which keys sign its tokens, asked for over the network."""
