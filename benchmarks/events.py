@@ -21,7 +21,7 @@ from engramlog_server.events.catalogue import (
     MemoryRevised,
 )
 from engramlog_server.events.envelope import AnyEvent, Event, Prepared, micros, prepare
-from engramlog_server.projections.memory.creating import created
+from engramlog_server.projections.memory.kind import created
 
 SEED = 2_026
 STARTS = datetime(2_025, 1, 1, 8, tzinfo=UTC)

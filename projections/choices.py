@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 RANKINGS = ("conversation", "text", "published", "overlap", "associative")
 SEARCH_MODES = ("keyword", "semantic", "hybrid")
 MAX_RESULTS = 100
@@ -30,3 +32,8 @@ VERBS_OF_ACCESS = {
     "admin": "make and revoke keys, and say who may do what; of all owners alone",
 }
 """What each verb of a grant lets do."""
+
+KIND: Final = "fact"
+"""What a memory is where nobody says so. The judge writes it on what it extracts: so the same said again is known again."""
+CATEGORY: Final = "fact"
+"""The category of a memory where nobody says so."""

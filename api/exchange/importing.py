@@ -25,7 +25,7 @@ from engramlog_server.events.standing import firm_tier
 from engramlog_server.events.text.utf8 import bytes_told
 from engramlog_server.events.validation import make_event, ready
 from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS, MAX_TEXT_BYTES
-from engramlog_server.projections.memory.creating import memory_of_turn, recorded
+from engramlog_server.projections.memory.kind import memory_of_turn, recorded
 from engramlog_server.projections.prompt.block import without_blocks
 
 MOST_KEPT: Final = 250_000

@@ -19,6 +19,7 @@ from engramlog_server.events.vocabulary import read_time
 from engramlog_server.projections.language.statements import STATEMENT_RULES, statement, statements_in
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.memory.rejection import (
+    BEFORE_ANY,
     TURN_BYTES,
     Rejection,
     Rejections,
@@ -26,7 +27,6 @@ from engramlog_server.projections.memory.rejection import (
     rejected,
     said_in,
 )
-from engramlog_server.projections.memory.twins import BEFORE_ANY
 from engramlog_server.projections.views.query import moment
 
 REJECTION = "rejection"

@@ -17,7 +17,7 @@ from engramlog_server.api.mcp.tools_search import Conflict, MemoryId, conflictin
 from engramlog_server.api.requests.checks import caller_in_hand
 from engramlog_server.events.errors import InputError, NotFound, refused
 from engramlog_server.events.vocabulary import Category
-from engramlog_server.projections.memory.defaults import KIND
+from engramlog_server.projections.choices import KIND
 
 SaidBy = Annotated[
     Literal["user", "assistant"],

@@ -18,7 +18,7 @@ from engramlog_server.api.operations.definition import (
     text,
 )
 from engramlog_server.api.operations.writing import NOW, TURN_ID
-from engramlog_server.projections.memory.defaults import CATEGORY, KIND
+from engramlog_server.projections.choices import CATEGORY, KIND
 
 Plain = str | int | float | bool
 GROUND = Record(

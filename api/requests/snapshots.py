@@ -47,7 +47,7 @@ from engramlog_server.projections.past.moments import NotKept
 from engramlog_server.projections.redis.owner_events import OwnerLog
 from engramlog_server.projections.redis.view import PartitionStanding, RedisViews
 from engramlog_server.projections.views.narrowed import shown_by, up_to
-from engramlog_server.projections.views.texts import hidden_ids, purged_ids
+from engramlog_server.projections.views.quoting import hidden_ids, purged_ids
 from engramlog_server.projections.views.view import OwnerView
 
 MOST_KEPT = 8

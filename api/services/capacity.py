@@ -36,7 +36,7 @@ from engramlog_server.events.redis.clock import redis_micros
 from engramlog_server.events.redis.log import recorded_of
 from engramlog_server.events.redis.release import release_of
 from engramlog_server.events.redis.wire import Wire, WirePool
-from engramlog_server.projections.fold.reasons import reason_told
+from engramlog_server.projections.fold.changelog import reason_told
 from engramlog_server.projections.redis.debt import FoldDebt
 from engramlog_server.projections.redis.model_uses import UseCounted, last_days, read_uses
 from engramlog_server.projections.redis.room import room_by_part

@@ -47,7 +47,7 @@ from engramlog_server.projections.fold.changelog import DECISIONS, Entry, descri
 from engramlog_server.projections.fold.owner import NO_WEIGHTS, ChangeWeights, LawReader, OwnerState, dropping, fold_on
 from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
 from engramlog_server.projections.laws import LAWS
-from engramlog_server.projections.memory.deletion_view import forgotten_turns
+from engramlog_server.projections.memory.deletion import forgotten_turns
 from engramlog_server.projections.memory.record import SECRET
 from engramlog_server.projections.memory.sources import Aside
 from engramlog_server.projections.past.events import OwnerEvents
@@ -57,8 +57,8 @@ from engramlog_server.projections.redis.changelog import EntryPlace
 from engramlog_server.projections.redis.owner_events import OwnerLog
 from engramlog_server.projections.redis.view import RedisViews
 from engramlog_server.projections.views.query import moment
+from engramlog_server.projections.views.quoting import purged_ids
 from engramlog_server.projections.views.telling import UNTOLD, Teller, Words, telling
-from engramlog_server.projections.views.texts import purged_ids
 from engramlog_server.projections.views.view import WITHHELD, OwnerView
 
 STORED = "weighted"

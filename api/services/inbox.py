@@ -27,24 +27,24 @@ from engramlog_server.projections.decide.answering import (
     PROPOSAL,
     accepted,
     accepted_again,
+    done_by,
     edited,
+    effective,
     is_rejection,
     rejected,
     would_say,
 )
-from engramlog_server.projections.decide.command import EVENT
-from engramlog_server.projections.decide.commands import Tell
-from engramlog_server.projections.decide.done import done_by, effective
+from engramlog_server.projections.decide.commands import EVENT, Tell
 from engramlog_server.projections.decide.merging import done_as_suggested, merge_suggested, suggestion_of
 from engramlog_server.projections.decide.rejecting import also_proposed, is_double, rejection, values_said
-from engramlog_server.projections.fold.reasons import NOBODYS, reason_told
+from engramlog_server.projections.fold.changelog import NOBODYS, reason_told
 from engramlog_server.projections.fold.trust import MOST_WAITING
 from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
 from engramlog_server.projections.language.statements import statement
 from engramlog_server.projections.memory.columns import Columns, state_of
+from engramlog_server.projections.memory.kind import suggested_kind
 from engramlog_server.projections.memory.record import SECRET
 from engramlog_server.projections.memory.rejection import refusing
-from engramlog_server.projections.memory.suggestion import suggested_kind
 from engramlog_server.projections.views.query import card
 from engramlog_server.projections.views.view import WITHHELD, OwnerView
 

@@ -71,7 +71,7 @@ from engramlog_server.projections.reports.instants import (
 )
 from engramlog_server.projections.reports.time_lines import LineParts, ends_of, in_parts, late_among
 from engramlog_server.projections.views.query import ViewQuery, card, moment
-from engramlog_server.projections.views.texts import hidden_ids
+from engramlog_server.projections.views.quoting import hidden_ids
 
 COUNTED_FOR_A_FOLDED = 250
 """Events that are counted on both lines in the time in which one is folded."""

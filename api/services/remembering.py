@@ -22,8 +22,8 @@ from engramlog_server.events.errors import refused
 from engramlog_server.events.log import AppendReceipt, EventLog
 from engramlog_server.events.standing import PERSONS, reach
 from engramlog_server.projections.access.caller import telling_of
-from engramlog_server.projections.decide.command import EVENT, Ids
-from engramlog_server.projections.decide.commands import Edit
+from engramlog_server.projections.choices import CATEGORY, KIND
+from engramlog_server.projections.decide.commands import EVENT, Edit, Ids
 from engramlog_server.projections.decide.remembering import (
     DOES,
     NOTHING,
@@ -34,7 +34,6 @@ from engramlog_server.projections.decide.remembering import (
     says,
 )
 from engramlog_server.projections.memory.columns import Columns, state_of
-from engramlog_server.projections.memory.defaults import CATEGORY, KIND
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.views.query import card
 

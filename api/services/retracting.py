@@ -44,9 +44,9 @@ from engramlog_server.events.log import EventLog
 from engramlog_server.events.partitions import partition_of, position_text
 from engramlog_server.events.standing import PERSONS, is_persons_word
 from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
-from engramlog_server.projections.decide.command import EVENT, Ids
+from engramlog_server.projections.decide.commands import EVENT, Ids
+from engramlog_server.projections.fold.changelog import reason_told
 from engramlog_server.projections.fold.owner import OwnerState
-from engramlog_server.projections.fold.reasons import reason_told
 from engramlog_server.projections.fold.working_set import names
 from engramlog_server.projections.laws.modes import Mode
 from engramlog_server.projections.memory.record import Memory

@@ -16,7 +16,7 @@ from engramlog_server.events.catalogue import MemoryCreated
 from engramlog_server.events.envelope import Event, derived_id
 from engramlog_server.events.partitions import parse_position
 from engramlog_server.events.redis.log import RedisEventLog
-from engramlog_server.projections.memory.creating import created
+from engramlog_server.projections.memory.kind import created
 from engramlog_server.projections.redis.view import RedisViews
 
 

@@ -32,16 +32,19 @@ from engramlog_server.projections.fold.builds import BuildKeys, is_build, next_b
 from engramlog_server.projections.fold.changelog import FIRST_LINK
 from engramlog_server.projections.fold.owner import PROJECTION_VERSION
 from engramlog_server.projections.fold.partition import (
+    LIMITS,
     Checkpoint,
     Decoded,
     Outcome,
+    Window,
+    WindowLimits,
     WorkingOwner,
     decode_all,
     discarded_position,
     encode_outcome,
+    is_discard,
     named_memories,
 )
-from engramlog_server.projections.fold.window import LIMITS, Window, WindowLimits, is_discard
 from engramlog_server.projections.redis.heads import chain_on
 from engramlog_server.projections.redis.retire import drop_build, drop_tables
 from engramlog_server.projections.redis.scripts import SWITCH

@@ -16,8 +16,7 @@ from engramlog_server.consumers.jobs.reviewing import ReviewJob
 from engramlog_server.events.errors import ModelFailed
 from engramlog_server.projections.checks import Check, unchecked
 from engramlog_server.projections.lifecycle import JOBS, Decision
-from engramlog_server.projections.lifecycle.abstracting import JOB
-from engramlog_server.projections.lifecycle.abstracting_by_model import proposals, questions
+from engramlog_server.projections.lifecycle.patterns import JOB, proposals, questions
 from engramlog_server.projections.models.chat import Chat, ModelUsage
 from engramlog_server.projections.models.patterns_by_model import Claim, claims_by
 from engramlog_server.projections.views.view import OwnerView

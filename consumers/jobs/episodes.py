@@ -26,9 +26,8 @@ from engramlog_server.events.log import EventLog
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.projections.checks import Bounds, Check, unchecked
 from engramlog_server.projections.lifecycle import Decision
-from engramlog_server.projections.lifecycle.episodes_due import decision, due
-from engramlog_server.projections.lifecycle.using import uses
-from engramlog_server.projections.memory.episode import PlannedEpisode
+from engramlog_server.projections.lifecycle.sessions import decision, due, uses
+from engramlog_server.projections.memory.working_memory import PlannedEpisode
 from engramlog_server.projections.models.chat import Chat, ModelUsage
 from engramlog_server.projections.models.episode_texts import summary_by
 from engramlog_server.projections.redis.said import Since, said_since

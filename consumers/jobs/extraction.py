@@ -40,7 +40,7 @@ from engramlog_server.projections.lifecycle.judge.talk import (
     still_standing,
     talk_about,
 )
-from engramlog_server.projections.memory.deletion_view import deleted_turns
+from engramlog_server.projections.memory.deletion import deleted_turns
 from engramlog_server.projections.memory.working_memory import Said, Turn
 from engramlog_server.projections.models.chat import Chat, ModelUsage
 from engramlog_server.projections.models.prompt_files import prompt

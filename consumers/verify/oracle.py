@@ -29,17 +29,19 @@ from engramlog_server.events.text.unreadable import UNREADABLE
 from engramlog_server.events.trust import parted
 from engramlog_server.projections.fold.changelog import FIRST_LINK, Entry, event_link
 from engramlog_server.projections.fold.partition import (
+    LIMITS,
     Checkpoint,
     Decoded,
     Outcome,
+    WindowLimits,
     WorkingOwner,
     apply_or_park,
     decode_all,
     discarded_position,
     encode_outcome,
     fold_batch,
+    slim,
 )
-from engramlog_server.projections.fold.window import LIMITS, WindowLimits, slim
 from engramlog_server.projections.lifecycle.rereading import is_outdated
 from engramlog_server.projections.redis.store import slices
 

@@ -25,7 +25,7 @@ from engramlog_server.events.catalogue import MemoryMentioned
 from engramlog_server.events.envelope import canonical, derived_id, from_micros, micros, utc_text
 from engramlog_server.events.log import positions_by_partition
 from engramlog_server.events.validation import make_event, ready
-from engramlog_server.projections.memory.creating import created, recorded
+from engramlog_server.projections.memory.kind import created, recorded
 
 OWNER = "mei"
 START = datetime(2025, 3, 3, 8, 0, tzinfo=UTC)

@@ -18,8 +18,8 @@ from engramlog_server.projections.language.sensitivity.text_level import detect_
 from engramlog_server.projections.language.sentences import LEAST_WORDS, joined, sentences, words
 from engramlog_server.projections.language.similar import similarity
 from engramlog_server.projections.memory.columns import Columns, state_of
+from engramlog_server.projections.memory.kind import LINKED, merged_id, suggested_by
 from engramlog_server.projections.memory.record import SECRET, Memory
-from engramlog_server.projections.memory.suggestion import LINKED, merged_id, suggested_by
 
 MOST_ADDED = 3
 """Sentences that older sources add at most."""

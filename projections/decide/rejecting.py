@@ -1,9 +1,13 @@
-"""What is rejected with a memory, and taken up again: the values by which others say the same. Pure."""
+"""What is rejected with a memory, and taken up again: the values by which others say the same. Pure.
+
+Beside it stands what is left to judge of the statements drawn from a turn that was made more sensitive.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import islice
+from typing import Final, TypedDict
 
 import numpy as np
 
@@ -13,9 +17,9 @@ from engramlog_server.events.statement_digests import MOST_STATEMENTS
 from engramlog_server.events.vocabulary import MAX_SOURCES
 from engramlog_server.projections.language.statements import STATEMENT_RULES
 from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.kind import is_statement, is_turn
 from engramlog_server.projections.memory.record import Memory
-from engramlog_server.projections.memory.rejection import Rejections, known, turn_hash
-from engramlog_server.projections.memory.twins import values_of
+from engramlog_server.projections.memory.rejection import Rejections, known, turn_hash, values_of
 
 
 def values_said(memory: Memory, get: Callable[[str], Memory | None] = lambda _: None) -> tuple[str, ...]:
@@ -79,3 +83,26 @@ def also_proposed(columns: Columns, memory: Memory) -> list[str]:
     rows = (columns.memories[row] for row in np.flatnonzero(columns.standing() == Columns.PROPOSED).tolist())
     found = (one.id for one in rows if one.id != memory.id and not values.isdisjoint(values_of(one)))
     return list(islice(found, MAX_SOURCES - 1))
+
+
+class StatementsLeft(TypedDict):
+    """Statements that were drawn from a turn and are told at a lower level than it is: judge them too where they say the same."""
+
+    count: int
+    ids: list[str]
+
+
+MOST_LEFT: Final = 20
+"""Of which the ids are told."""
+
+
+def statements_left(columns: Columns, turn: Memory, level: int) -> StatementsLeft | None:
+    """How many statements were drawn from a turn and are told at a lower level, with the first ids; None where it is no turn."""
+    if not is_turn(turn):
+        return None
+    said, found = turn.source_turns[0], list[str]()
+    below = (columns.sensitivity < level) & (columns.standing() < Columns.DELETED)
+    for memory in (columns.memories[row] for row in np.flatnonzero(below).tolist()):
+        if said in memory.source_turns and memory.id != turn.id and is_statement(memory):
+            found.append(memory.id)
+    return {"count": len(found), "ids": found[:MOST_LEFT]}

@@ -16,10 +16,10 @@ from engramlog_server.events.catalogue import (
 )
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.trust import PROPOSED
-from engramlog_server.projections.decide.command import BESIDE, EVENT, READMISSION, Ids, Made, View
+from engramlog_server.projections.decide.commands import BESIDE, EVENT, READMISSION, Ids, Made, View
 from engramlog_server.projections.decide.rejecting import readmission
 from engramlog_server.projections.language.statements import normalised
-from engramlog_server.projections.memory.creating import created, memory_of_turn, recorded
+from engramlog_server.projections.memory.kind import created, memory_of_turn, recorded
 from engramlog_server.projections.memory.record import Memory
 
 _PERSONS = ("user", "assistant")

@@ -30,7 +30,7 @@ from engramlog_server.events.parameters import DEFAULTS, Parameters, ParameterVa
 from engramlog_server.events.standing import PROMOTION
 from engramlog_server.events.trust import ASSERTED, lowest
 from engramlog_server.events.vocabulary import Trust
-from engramlog_server.projections.fold import life, link, merge, provenance, sensitivity, trust, use
+from engramlog_server.projections.fold import life, link, merge, provenance, trust, use
 from engramlog_server.projections.fold.trust import any_waits, bounded
 from engramlog_server.projections.fold.working_set import (
     OWNER,
@@ -173,11 +173,11 @@ HANDLERS: Mapping[type, Handler] = {
     catalogue.ParametersChanged: change_parameters,
     catalogue.SynonymDefined: define_synonym,
     catalogue.TurnsExtracted: read_turns,
-    catalogue.SensitivitySet: sensitivity.set_by_hand,
+    catalogue.SensitivitySet: trust.set_by_hand,
     catalogue.EventDiscarded: discard,
     catalogue.MemoriesRevealed: reveal,
     catalogue.GroundChanged: provenance.ground_changed,
-    catalogue.SensitivityRaised: sensitivity.raise_by_rules,
+    catalogue.SensitivityRaised: trust.raise_by_rules,
     catalogue.ValueRejected: trust.reject,
     catalogue.ValueReadmitted: trust.readmit,
     catalogue.SourceSetAside: put_aside,

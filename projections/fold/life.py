@@ -26,12 +26,12 @@ from engramlog_server.events.standing import FIRM
 from engramlog_server.events.trust import ASSERTED, PROPOSED
 from engramlog_server.projections.fold.link import contradicted, linked, negation_state, newest_said, settled
 from engramlog_server.projections.fold.provenance import basis_of, revised
-from engramlog_server.projections.fold.sensitivity import risen_by
 from engramlog_server.projections.fold.trust import (
     FULL_QUEUE,
     of_words,
     queued,
     refusal,
+    risen_by,
     say_again,
     stood_for,
     trust_of,

@@ -17,8 +17,7 @@ from engramlog_server.events.catalogue import FactAsserted, FactRetracted, Memor
 from engramlog_server.events.envelope import Event
 from engramlog_server.events.trust import ASSERTED
 from engramlog_server.events.vocabulary import DEFAULT_RESOLUTION
-from engramlog_server.projections.fold.sensitivity import judged, risen_by
-from engramlog_server.projections.fold.trust import waits
+from engramlog_server.projections.fold.trust import judged, risen_by, waits
 from engramlog_server.projections.fold.working_set import WorkingSet, trouble_with
 from engramlog_server.projections.language.sensitivity.event_level import told_by_triple
 from engramlog_server.projections.memory.record import (
@@ -33,8 +32,8 @@ from engramlog_server.projections.memory.record import (
     MemoryTriple,
     UserMention,
 )
+from engramlog_server.projections.memory.rejection import BEFORE_ANY
 from engramlog_server.projections.memory.sources import Author
-from engramlog_server.projections.memory.twins import BEFORE_ANY
 
 Told = TypeVar("Told", UserMention, CorrectionEntry)
 

@@ -13,8 +13,7 @@ from engramlog_server.events.trust import ORDER
 from engramlog_server.projections.fold.link import flagged, newest_said, settled, strongest
 from engramlog_server.projections.fold.provenance import merged as merged_basis
 from engramlog_server.projections.fold.provenance import with_reports
-from engramlog_server.projections.fold.sensitivity import risen_by_merge
-from engramlog_server.projections.fold.trust import refusal, waits
+from engramlog_server.projections.fold.trust import refusal, risen_by_merge, waits
 from engramlog_server.projections.fold.use import limited, tier_of
 from engramlog_server.projections.fold.working_set import WorkingSet, trouble_with
 from engramlog_server.projections.laws.tiered import effective_importance

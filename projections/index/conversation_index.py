@@ -28,9 +28,9 @@ from engramlog_server.projections.language.prompt_text import estimated_tokens
 from engramlog_server.projections.language.questions import kinds_asked, traits
 from engramlog_server.projections.language.text import stop_words
 from engramlog_server.projections.memory.columns import Columns, state_of
-from engramlog_server.projections.memory.episode import is_episode
 from engramlog_server.projections.memory.kind import is_turn
 from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.working_memory import is_episode
 
 Rows = npt.NDArray[np.int64]
 Bits = npt.NDArray[np.int8]

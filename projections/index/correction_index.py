@@ -25,9 +25,8 @@ from engramlog_server.projections.memory.corrections import (
     holding_now,
     line_of,
 )
-from engramlog_server.projections.memory.deletion_view import turns_behind
-from engramlog_server.projections.memory.kind import is_statement, is_turn
-from engramlog_server.projections.memory.pattern import is_pattern
+from engramlog_server.projections.memory.deletion import turns_behind
+from engramlog_server.projections.memory.kind import is_pattern, is_statement, is_turn
 from engramlog_server.projections.memory.record import Memory
 
 MOST_DRAWN = 50_000

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from engramlog_server.projections.checks import Check, counted, unchecked
-from engramlog_server.projections.lifecycle.abstracting import abstractions
 from engramlog_server.projections.lifecycle.decision import Decision
 from engramlog_server.projections.lifecycle.extracting import extractions
 from engramlog_server.projections.lifecycle.joining import links, merges
-from engramlog_server.projections.lifecycle.rehearsing import rehearsals
+from engramlog_server.projections.lifecycle.patterns import abstractions
 from engramlog_server.projections.lifecycle.rereading import raises
-from engramlog_server.projections.lifecycle.reviewing import reviews
+from engramlog_server.projections.lifecycle.reviewing import rehearsals, reviews
 from engramlog_server.projections.lifecycle.suggesting import JOB as SUGGEST
 from engramlog_server.projections.lifecycle.suggesting import suggestions
 from engramlog_server.projections.lifecycle.sweep import sweep

@@ -11,6 +11,8 @@ from engramlog_server.events.vocabulary import Actor, Trust
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
 from engramlog_server.projections.memory.record import SECRET
+from engramlog_server.projections.views.query import moment
+from engramlog_server.projections.views.view import WITHHELD
 
 _NO_ID = regex(r"[^A-Za-z0-9\-_.:@/+]")
 
@@ -61,9 +63,6 @@ class Decision(NamedTuple):
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready, without any content; a reason in a model's words may hold some."""
-        from engramlog_server.projections.views.query import moment  # noqa: PLC0415 - query reads views, which know of no job
-        from engramlog_server.projections.views.view import WITHHELD  # noqa: PLC0415
-
         return {
             "job": self.job,
             "action": self.action,

@@ -2,14 +2,20 @@
 
 Turns are read off their own memories, which stay: typed memories lie on top. How far they were read is an event,
 `TurnsExtracted`, appended with what was decided. What is read again all the same, after a run that was killed, changes nothing.
+
+All turns can be read again by the rules of today (`read_again`): nothing is carried out of it. What today's rules make is judged
+against what is known, as a first reading is: what somebody deleted or rejected is not made again. A first reading takes a turn of
+which something was drawn for known; there each statement is looked for by itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from bisect import bisect_left, insort
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import chain
 from types import MappingProxyType
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from engramlog_server.events.catalogue import TurnsExtracted
@@ -19,16 +25,60 @@ from engramlog_server.projections.language.contradiction.change import Alike, no
 from engramlog_server.projections.language.extraction.rules import TurnReading, only_asks, questions, read_turn
 from engramlog_server.projections.language.extraction.shape import TurnText
 from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.similar import similarity
 from engramlog_server.projections.lifecycle.decision import Decision
+from engramlog_server.projections.lifecycle.judge.candidates import Candidates
 from engramlog_server.projections.lifecycle.judge.correcting import judge
 from engramlog_server.projections.lifecycle.judge.judging import JOB, ReadTurn, Verdict
-from engramlog_server.projections.lifecycle.turns import TurnIndex
+from engramlog_server.projections.lifecycle.judge.known import core, says_again
 from engramlog_server.projections.memory import working_memory
 from engramlog_server.projections.memory.columns import Columns
-from engramlog_server.projections.memory.creating import memory_of_turn
-from engramlog_server.projections.memory.deletion_view import deleted_turns
+from engramlog_server.projections.memory.deletion import deleted_turns
+from engramlog_server.projections.memory.kind import is_drawn, is_statement, is_turn, memory_of_turn
 from engramlog_server.projections.memory.record import SECRET, Memory
 from engramlog_server.projections.views.view import OwnerView
+
+_BYTES_A_TURN = 250
+
+
+class TurnIndex:
+    """The rows of a view that are turns. Of several memories of one turn the first is the turn; nothing is ever taken out."""
+
+    def __init__(self) -> None:
+        self._places: list[tuple[int, int]] = []
+        """(Position of creation, row), ascending."""
+        self._first: dict[str, tuple[int, int]] = {}
+
+    def put(self, row: int, memory: Memory) -> None:
+        """Take in a row; one that is known changes nothing."""
+        if not is_turn(memory):
+            return
+        turn_id, place = memory.source_turns[0], (memory.created_seq, row)
+        if turn_id not in self._first:
+            self._first[turn_id] = place
+            insort(self._places, place)  # at the end: rows come in the order of the log
+
+    def __contains__(self, turn_id: object) -> bool:
+        return turn_id in self._first
+
+    def after(self, turn_id: str) -> int:
+        """Position from which turns come after this one; 0 where it is not known."""
+        place = self._first.get(turn_id)
+        return 0 if place is None else place[0] + 1
+
+    def rows(self, first: int = 0) -> Iterator[int]:
+        """Rows of the turns from a position on, one by one."""
+        return (self._places[at][1] for at in range(bisect_left(self._places, (first, -1)), len(self._places)))
+
+    def rows_before(self, position: int, most: int) -> list[int]:
+        """Rows of the newest `most` turns before a position."""
+        end = bisect_left(self._places, (position, -1))
+        return [row for _, row in self._places[max(end - most, 0) : end]]
+
+    def bytes_used(self) -> int:
+        """About how much it takes."""
+        return _BYTES_A_TURN * len(self._places)
+
 
 RULES = "rules"
 MOST_BEFORE, MOST_AROUND = 8, 400
@@ -199,3 +249,52 @@ def _heard(memory: Memory, around: tuple[str, str], zone: ZoneInfo, *, unread: b
     return ReadTurn(
         turn, memory.created_seq, memory.created_at, memory.session, (), (), unread, trust=TRUSTS[memory.trust]
     )
+
+
+KNOWN = "known from this turn"
+MORE = "in a turn of which something else was drawn"
+
+
+class ReadAgain(NamedTuple):
+    """What a reading of all turns comes to."""
+
+    turns: int
+    """That were read again."""
+    verdicts: list[Verdict]
+    """On each statement of today's rules: SKIP is known, or not kept."""
+    gone: list[str]
+    """Ids of live memories that were drawn from these turns, and that today's rules would not draw."""
+
+
+def read_again(view: OwnerView, now: int, check: Check = unchecked) -> ReadAgain:
+    """Read all turns of an owner once more, whoever read them first."""
+    heard = turns_heard(view, again=True, check=check)
+    turns = {one.turn.turn_id: one for one in heard if one.unread}
+    shelf, told, verdicts = Candidates(view, check), set[str | None](), list[Verdict]()
+    judged, least = judge(heard, view, now, check), view.parameters.merge_similarity
+    for one in counted(judged, check, len(judged)):
+        near = shelf.near(one.statement.content, turns[one.turn_id].turn.speaker)
+        told.update([one.memory_id, *(known.id for _, known in near if _says(one, known.content, least))])
+        is_more = (
+            one.reason == KNOWN
+            and view.get(one.memory_id or "") is None
+            and not any(_says(one, content, least) for content in shelf.contents_of(one.turn_id))
+        )
+        verdicts.append(one._replace(operation="ADD", reason=MORE) if is_more else one)
+    gone = [name for name in _drawn(view, turns.keys(), check) if name not in told]
+    return ReadAgain(len(turns), verdicts, gone)
+
+
+def _says(one: Verdict, content: str, least: float) -> bool:
+    """Whether a content says what a statement says, whatever has become of it."""
+    return similarity(core(one.statement.content), core(content)) >= least and says_again(one.statement, content)
+
+
+def _drawn(view: OwnerView, turns: Collection[str], check: Check) -> Iterator[str]:
+    """Ids of live memories that were drawn from these turns alone."""
+    columns = view.columns
+    live = (columns.standing() == Columns.LIVE).nonzero()[0].tolist()
+    for row in counted(live, check, len(live)):
+        memory = columns.memories[row]
+        if is_drawn(memory) and is_statement(memory) and all(turn in turns for turn in memory.source_turns):
+            yield memory.id

@@ -4,6 +4,9 @@ Only owners under the tiered profile are reviewed. The rule is one that anyone c
 lasting preferences, agreements and what was decided; and skills, for what somebody is able to do says who they are, and no
 use makes it so. It never promotes a passing state, a plan, or what is merely frequent. It lets go only what is passing,
 unconfirmed and unused. Who else answers: `projections.lifecycle.reviewing_by_model`.
+
+Important memories that are due for review are gone through once more, as sleep does (seed 000, phase 3), only for owners who asked
+for it (`replay_important`): a replay counts as an access by association, and so changes what every law but the weighted one says.
 """
 
 from __future__ import annotations
@@ -13,9 +16,9 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from engramlog_server.events.catalogue import MemoryDeleted, MemoryKept, MemoryPromoted
+from engramlog_server.events.catalogue import Access, MemoriesAccessed, MemoryDeleted, MemoryKept, MemoryPromoted
 from engramlog_server.events.envelope import from_micros
-from engramlog_server.events.vocabulary import Actor
+from engramlog_server.events.vocabulary import MOST_SHOWN, Actor
 from engramlog_server.projections.checks import Check, counted, unchecked
 from engramlog_server.projections.laws.tiered import fallen_at, lower_threshold
 from engramlog_server.projections.lifecycle.decision import Decision
@@ -23,7 +26,28 @@ from engramlog_server.projections.memory.columns import NEVER, Columns
 from engramlog_server.projections.memory.ground import borne_out
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.models.chat import ModelUsage
+from engramlog_server.projections.reports.review_due import reviews_due
+from engramlog_server.projections.views.query import moment
 from engramlog_server.projections.views.view import OwnerView
+
+MOST = MOST_SHOWN
+"""Memories replayed in one run."""
+
+
+def rehearsals(view: OwnerView, now: int, check: Check = unchecked) -> list[Decision]:
+    """One access of all that is important and due by `now`, microseconds; none where the owner did not ask for replays."""
+    if not view.parameters.replay_important:
+        return []
+    check(0, 1)
+    due = reviews_due(view, now, limit=MOST)
+    memories = [view.columns.memories[int(row)] for row in due.rows]
+    if not memories:
+        return []
+    ids, seq = tuple(memory.id for memory in memories), max(memory.changed_seq for memory in memories)
+    data = MemoriesAccessed(accesses=(Access(at=from_micros(now), shown=ids),), via="association")
+    reason = f"{len(ids)} important memories are due"
+    return [Decision("replay", "replay", ids, int(due.due_at.max()), seq, reason, data)]
+
 
 LASTING = frozenset({"identity", "stable_preference", "skill"})
 PASSING = frozenset({"temporary", "short_term_preference"})
@@ -51,8 +75,6 @@ class ReviewQuestion(NamedTuple):
 
     def as_dict(self) -> dict[str, Any]:
         """JSON-ready, without any content."""
-        from engramlog_server.projections.views.query import moment  # noqa: PLC0415 - query reads views, which know of no job
-
         return {"id": self.memory.id, "review": self.review, "due_at": moment(self.due_at)}
 
 

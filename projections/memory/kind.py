@@ -1,16 +1,23 @@
-"""What a memory is, decided once: a turn, a summary, a merge of either, or a statement. Pure.
+"""What a memory is, decided once: a turn, a summary, a merge of either, or a statement; and the one place where each begins. Pure.
 
 A turn is one message as it was said. A summary tells what several turns or memories said; an *episode* is the summary of a
 stretch of a session, and nothing else is called so. A merge joins turns or summaries, and comes apart again. Everything else
 states something by itself. Its `kind` does not tell which: `episode` was written on turns and on episodes alike since 0.1, and
 still is, so that what is imported again is the same event; and a turn may be imported under any word.
+
+A pattern (seed 000, phase 3) and a suggestion are ordinary memories; `summarises` names their evidence. So each goes with each
+of its pieces, is set aside and struck with them, and its provenance leads to them. A suggestion says that two memories may say
+the same, or belong together; it is proposed and never more. Accepted, it is done, and the suggestion goes.
 """
 
 from __future__ import annotations
 
-from typing import Final, Literal
+from collections.abc import Sequence
+from typing import Any, Final, Literal
 
-from engramlog_server.events.catalogue import MemoryCreated
+from engramlog_server.events.catalogue import MemoryCreated, TurnRecorded
+from engramlog_server.events.standing import FIRM
+from engramlog_server.projections.choices import CATEGORY, KIND
 from engramlog_server.projections.memory.record import Memory
 
 Form = Literal["turn", "summary", "merge", "statement"]
@@ -94,3 +101,133 @@ def _joins_turns(memory: Memory) -> bool:
     if not memory.source_turns:
         return False
     return memory.kind == PUBLISHED_KIND or set(memory.merged_from) <= set(memory.source_turns)
+
+
+PATTERN_PREFIX = "pattern-"
+"""What ids of patterns begin with."""
+PATTERN_KIND: Final = "pattern"
+
+
+def is_pattern(memory: Memory) -> bool:
+    """Whether a memory tells what several have in common: a job made it, or a person accepted it from one."""
+    return memory.kind == PATTERN_KIND and memory.id.startswith(PATTERN_PREFIX) and is_summary(memory)
+
+
+def is_of_pattern(memory_id: str) -> bool:
+    """Whether an id is one of a pattern, purged ones too."""
+    return memory_id.startswith(PATTERN_PREFIX)
+
+
+Suggested = Literal["merge", "link"]
+SUGGESTION_KIND: Final = "suggestion"
+SUGGESTION_PREFIX: Final = "suggestion-"
+"""What ids of suggestions begin with; then what is suggested, a full stop, and a keyed name of the two."""
+ASKED: Final = "asked-"
+"""What ids of questions begin with that were asked again in other words."""
+LINKED: Final = "semantic"
+"""The link of two memories that belong together by their meaning."""
+
+
+def suggestion_id(suggested: Suggested, name: str) -> str:
+    """The id of a suggestion about what has this keyed name."""
+    return f"{SUGGESTION_PREFIX}{suggested}.{name}"
+
+
+def merged_id(suggestion: str) -> str:
+    """The id of the memory that a suggested merge makes."""
+    return f"m-{suggestion.partition('.')[2]}"
+
+
+def suggested_by(memory: Memory) -> Suggested | None:
+    """What a proposed memory suggests about two others; None where it is no suggestion."""
+    if memory.kind != SUGGESTION_KIND or len(memory.summarises) != 2 or not is_summary(memory):
+        return None
+    return _suggested(memory.id)
+
+
+def is_asked_again(memory: Memory) -> bool:
+    """Whether a memory is a job's, of a question that was asked again in other words."""
+    return (
+        memory.id.startswith(ASKED) and memory.kind == "question" and memory.source == "system" and is_summary(memory)
+    )
+
+
+def suggested_kind(memory_id: str) -> str | None:
+    """What a thing of this id that waits is called; None where it is no suggestion."""
+    suggested = _suggested(memory_id)
+    return None if suggested is None else f"suggested_{suggested}"
+
+
+def _suggested(memory_id: str) -> Suggested | None:
+    what = (
+        memory_id.removeprefix(SUGGESTION_PREFIX).partition(".")[0] if memory_id.startswith(SUGGESTION_PREFIX) else ""
+    )
+    return "merge" if what == "merge" else "link" if what == "link" else None
+
+
+def created(memory_id: str, content: str, **fields: Any) -> MemoryCreated:
+    """A memory begins: by the user, of kind and category `fact`, unless the fields say otherwise. Not yet checked by validation."""
+    told: dict[str, Any] = {"category": CATEGORY, "kind": KIND, "source": "user"} | fields
+    return MemoryCreated(memory_id=memory_id, content=content, **told)
+
+
+def recorded(turn_id: str, role: str, text: str, speaker: str | None) -> TurnRecorded:
+    """Somebody said something."""
+    return TurnRecorded(turn_id=turn_id, role=role, speaker=speaker, text=text)  # type: ignore[arg-type]
+
+
+def memory_of_turn(
+    turn_id: str,
+    text: str,
+    *,
+    source: str,
+    speaker: str | None,
+    kind: str = PUBLISHED_KIND,
+    tier: str = "fact",
+    category: str = CATEGORY,
+) -> MemoryCreated:
+    """A turn as a memory that can be found: it has the turn's id, which makes it that turn under any kind."""
+    return created(
+        turn_id, text, category=category, kind=kind, tier=tier, source=source, speaker=speaker, source_turns=(turn_id,)
+    )
+
+
+def episode(memory_id: str, text: str, turns: Sequence[str]) -> MemoryCreated:
+    """The summary of a stretch of a session."""
+    return created(
+        memory_id,
+        text,
+        category="temporary",
+        kind=PUBLISHED_KIND,
+        tier="episode",
+        source="system",
+        source_turns=tuple(turns),
+    )
+
+
+def pattern(memory_id: str, text: str, because: str, evidence: Sequence[str], **fields: Any) -> MemoryCreated:
+    """What several memories have in common, with their ids as its evidence."""
+    told: dict[str, Any] = {"kind": "pattern", "source": "system", "summarises": tuple(evidence), "because": because}
+    return created(memory_id, text, **(told | fields))
+
+
+def suggestion(memory_id: str, text: str, because: str, about: Sequence[str], **fields: Any) -> MemoryCreated:
+    """What might be done with two memories, for a person to answer."""
+    told: dict[str, Any] = {"kind": "suggestion", "source": "system", "summarises": tuple(about), "because": because}
+    return created(memory_id, text, **(told | fields))
+
+
+def correction(memory_id: str, content: str, of: Memory, *, source: str, turn_id: str | None = None) -> MemoryCreated:
+    """What holds instead of a memory: like it in all but its words. What corrects a core memory is an ordinary one."""
+    return created(
+        memory_id,
+        content,
+        category=of.category,
+        kind="fact" if of.kind in FIRM else of.kind,
+        source=source,
+        speaker=of.speaker,
+        project=of.project,
+        task=of.task,
+        corrects=of.id,
+        source_turns=(turn_id,) if turn_id else (),
+    )

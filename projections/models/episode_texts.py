@@ -17,8 +17,7 @@ from engramlog_server.projections.language.polarity import wording
 from engramlog_server.projections.language.prompt_text import cut, is_chinese, one_line
 from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
 from engramlog_server.projections.language.sentences import words
-from engramlog_server.projections.memory.episode import SENSITIVE, stamped, tellable
-from engramlog_server.projections.memory.working_memory import Turn
+from engramlog_server.projections.memory.working_memory import SENSITIVE, Turn, stamped, tellable
 from engramlog_server.projections.models.chat import Chat, ModelUsage, Unfit
 from engramlog_server.projections.models.prompt_files import prompt
 

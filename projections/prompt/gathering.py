@@ -18,13 +18,11 @@ from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.questions import asks
 from engramlog_server.projections.language.sentences import asked_words, says_something, words
 from engramlog_server.projections.memory.columns import Columns, state_of
-from engramlog_server.projections.memory.deletion_view import erased_turns, forgotten_turns
-from engramlog_server.projections.memory.episode import local
+from engramlog_server.projections.memory.deletion import erased_turns, forgotten_turns
 from engramlog_server.projections.memory.ground import always_holds
-from engramlog_server.projections.memory.kind import is_statement, is_turn
+from engramlog_server.projections.memory.kind import is_asked_again, is_statement, is_turn, suggested_by
 from engramlog_server.projections.memory.record import Memory
-from engramlog_server.projections.memory.suggestion import is_asked_again, suggested_by
-from engramlog_server.projections.memory.working_memory import Conversation
+from engramlog_server.projections.memory.working_memory import Conversation, local
 from engramlog_server.projections.prompt.block import CLOSE, TITLES, Block, Line, Material
 from engramlog_server.projections.prompt.lines import (
     Rules,

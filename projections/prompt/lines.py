@@ -18,11 +18,10 @@ from engramlog_server.projections.language.times.resolved import dated
 from engramlog_server.projections.language.tool_text import prepared
 from engramlog_server.projections.memory.columns import STATES, Columns, state_of
 from engramlog_server.projections.memory.corrections import Correction
-from engramlog_server.projections.memory.deletion_view import deleted_memories
-from engramlog_server.projections.memory.episode import SENSITIVE, local
+from engramlog_server.projections.memory.deletion import deleted_memories
 from engramlog_server.projections.memory.kind import is_statement, is_summary
 from engramlog_server.projections.memory.record import DAY, SECRET, Memory, handle_of, trust_told, with_changes
-from engramlog_server.projections.memory.working_memory import Conversation, Turn
+from engramlog_server.projections.memory.working_memory import SENSITIVE, Conversation, Turn, local
 from engramlog_server.projections.prompt.block import Line
 
 NEWEST_MESSAGES = 10

@@ -15,10 +15,10 @@ from engramlog_server.events.trust import ASSERTED, ORDER
 from engramlog_server.projections.language.extraction.rules import extract
 from engramlog_server.projections.language.extraction.shape import TurnText
 from engramlog_server.projections.memory.columns import Columns
-from engramlog_server.projections.memory.deletion_view import turns_behind
-from engramlog_server.projections.memory.episode import local
+from engramlog_server.projections.memory.deletion import turns_behind
 from engramlog_server.projections.memory.kind import is_turn
 from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.working_memory import local
 from engramlog_server.projections.prompt.lines import Rules
 
 NOT_THE_USERS = "not the user's words"

@@ -38,7 +38,7 @@ from engramlog_server.projections.memory.columns import Rows
 from engramlog_server.projections.memory.kind import is_statement, is_summary
 from engramlog_server.projections.ranking.conversation_dates import DateShares, QuestionTimes, times_in
 from engramlog_server.projections.ranking.keyword_match import expanded_terms
-from engramlog_server.projections.views.texts import Weighing
+from engramlog_server.projections.views.quoting import Weighing
 from engramlog_server.projections.views.view import OwnerView
 
 

@@ -33,7 +33,7 @@ from engramlog_server.projections.language.text import kept_tokens, stem, tokens
 from engramlog_server.projections.laws.law import Floats
 from engramlog_server.projections.memory.columns import Rows
 from engramlog_server.projections.ranking.ranked import best
-from engramlog_server.projections.views.texts import PLAIN_WEIGHING
+from engramlog_server.projections.views.quoting import PLAIN_WEIGHING
 from engramlog_server.projections.views.view import OwnerView
 
 

@@ -30,7 +30,7 @@ from engramlog_server.projections.ranking.rankings import WEIGHT_SHARE
 from engramlog_server.projections.ranking.recall import ranking_of
 from engramlog_server.projections.ranking.search_request import FOLLOWING, SearchRequest
 from engramlog_server.projections.views.query import NOTHING_ASKED, ViewQuery, leaving, strengths
-from engramlog_server.projections.views.texts import as_hidden_today
+from engramlog_server.projections.views.quoting import as_hidden_today
 from engramlog_server.projections.views.view import OwnerView
 
 _in_order: Callable[[Memory], tuple[int, str]] = attrgetter("created_seq", "id")

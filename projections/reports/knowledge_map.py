@@ -34,7 +34,7 @@ from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.laws.consolidating import consolidations
 from engramlog_server.projections.laws.modes import Visibility, Withheld, reasons_told
 from engramlog_server.projections.memory.columns import Columns, Rows
-from engramlog_server.projections.memory.deletion_view import turns_behind
+from engramlog_server.projections.memory.deletion import turns_behind
 from engramlog_server.projections.memory.kind import is_summary
 from engramlog_server.projections.memory.record import SECRET, Memory
 from engramlog_server.projections.reports.map_links import Flags, MapLink, MapLinks, is_called, names_nothing

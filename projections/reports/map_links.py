@@ -33,7 +33,7 @@ from engramlog_server.projections.language.scripts import HAN
 from engramlog_server.projections.language.synonyms import word_key
 from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.language.times.names import MONTH, WEEKDAYS
-from engramlog_server.projections.views.texts import PLAIN_WEIGHING
+from engramlog_server.projections.views.quoting import PLAIN_WEIGHING
 from engramlog_server.projections.views.view import OwnerView
 
 _MONTH_OR_DAY = rf"(?:{MONTH}|{'|'.join(WEEKDAYS)})"

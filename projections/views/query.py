@@ -25,8 +25,8 @@ from engramlog_server.projections.laws.law import Law
 from engramlog_server.projections.laws.modes import Mode, Visibility, effective_levels, visibility
 from engramlog_server.projections.memory.columns import STATUSES, Columns, Rows, conflict_of, state_of
 from engramlog_server.projections.memory.corrections import BELOW, GONE, Correction
-from engramlog_server.projections.memory.deletion_view import forgotten_turns
-from engramlog_server.projections.memory.pattern import is_pattern
+from engramlog_server.projections.memory.deletion import forgotten_turns
+from engramlog_server.projections.memory.kind import is_pattern
 from engramlog_server.projections.memory.record import LEVELS, SECRET, CorrectionEntry, Memory, trust_told
 from engramlog_server.projections.memory.tags import context_of
 from engramlog_server.projections.views.records import (

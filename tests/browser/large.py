@@ -15,7 +15,7 @@ from engramlog_server.events.envelope import Event, Prepared, prepare
 from engramlog_server.ops.catch_up import FoldCatchUp
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import open_the_store, silent
-from engramlog_server.projections.memory.creating import created
+from engramlog_server.projections.memory.kind import created
 from engramlog_server.projections.memory.record import CATEGORIES
 
 ROUND = 1_000

@@ -19,8 +19,7 @@ from engramlog_server.events.alarms import KNOWN, Severity
 from engramlog_server.events.catalogue import EVENT_TYPES
 from engramlog_server.events.catalogue.access import Looked
 from engramlog_server.projections.access.grants import DESCRIBED, VERBS
-from engramlog_server.projections.fold.changelog import DECISIONS
-from engramlog_server.projections.fold.reasons import REASONS
+from engramlog_server.projections.fold.changelog import DECISIONS, REASONS
 from engramlog_server.projections.laws.modes import MODES
 from engramlog_server.projections.laws.modes import REASONS as WITHHELD_FOR
 from engramlog_server.projections.memory.columns import STATES, STATUSES

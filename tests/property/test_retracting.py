@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.projections.memory.deletion_cascade import DeletionCascade
+from engramlog_server.projections.memory.deletion import DeletionCascade
 from tests.given.events import Told, created, deleted, restored
 from tests.given.views import viewed
 

@@ -1,4 +1,4 @@
-/** Why: the sentences of the service (`projections/fold/reasons.py`), by their codes. A test holds both to each other. */
+/** Why: the sentences of the service (`projections/fold/changelog.py`), by their codes. A test holds both to each other. */
 
 import { words } from "../core/words.js";
 

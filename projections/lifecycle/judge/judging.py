@@ -34,7 +34,7 @@ from engramlog_server.projections.lifecycle.judge.against import MOST_REASON, ag
 from engramlog_server.projections.lifecycle.judge.candidates import Candidates
 from engramlog_server.projections.lifecycle.judge.known import KnownMemory, core, said_after_all, same_words, says_again
 from engramlog_server.projections.lifecycle.judge.rejecting import rejected_by
-from engramlog_server.projections.memory.creating import created
+from engramlog_server.projections.memory.kind import created
 from engramlog_server.projections.memory.record import SECRET
 from engramlog_server.projections.views.view import OwnerView
 

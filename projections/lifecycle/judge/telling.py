@@ -17,7 +17,7 @@ from engramlog_server.events.standing import PERSONS
 from engramlog_server.events.trust import ASSERTED, TRUSTS, overrides
 from engramlog_server.events.vocabulary import Category, Trust
 from engramlog_server.projections.checks import Check, unchecked
-from engramlog_server.projections.decide.command import MOST_BESIDE
+from engramlog_server.projections.decide.commands import MOST_BESIDE
 from engramlog_server.projections.decide.remembering import NOTHING, Consequence, Contested, Does
 from engramlog_server.projections.index.said_index import SaidIndex
 from engramlog_server.projections.language.contradiction.change import Alike, no_model

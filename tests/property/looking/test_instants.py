@@ -31,7 +31,7 @@ from engramlog_server.projections.reports.instants import (
 )
 from engramlog_server.projections.reports.listing import listing
 from engramlog_server.projections.views.query import ViewQuery, detail, seen_at
-from engramlog_server.projections.views.texts import hidden_in
+from engramlog_server.projections.views.quoting import hidden_in
 from engramlog_server.projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import Told, at, created, in_session, mentioned, negated, profile, rejected, secret_of, stored

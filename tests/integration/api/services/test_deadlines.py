@@ -23,7 +23,7 @@ from engramlog_server.projections.fold.changelog import Entry
 from engramlog_server.projections.memory.working_memory import Turn
 from engramlog_server.projections.redis import changelog as redis_changelog
 from engramlog_server.projections.redis.view import RedisViews
-from engramlog_server.projections.views.uses import uses_of
+from engramlog_server.projections.views.answered import uses_of
 from tests.given.http import HttpStore, app_of, client_of, created, event, http_store, mentioned
 from tests.rows import each_row
 

@@ -21,7 +21,7 @@ from engramlog_server.events.redis.wire import WirePool
 from engramlog_server.ops.commands.proof import render_verified, verified
 from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
 from engramlog_server.projections.fold.changelog import first_in, pack, unpack
-from engramlog_server.projections.fold.window import WindowLimits
+from engramlog_server.projections.fold.partition import WindowLimits
 from engramlog_server.projections.redis.deletions import RedisDeletions
 from tests.integration.consumers.fold.test_rebuild_left import discarded, poison
 from tests.integration.live import Live, live_store, wait_until

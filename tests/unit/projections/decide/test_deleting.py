@@ -9,14 +9,16 @@ from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
 from engramlog_server.projections.decide.deleting import (
     Delete,
     DeletionPlan,
+    LastDeletion,
     PlannedDeletion,
+    TakenAlong,
     plan_deletion,
     requests_of,
+    restoration,
 )
-from engramlog_server.projections.decide.restoring import LastDeletion, TakenAlong, restoration
 from engramlog_server.projections.fold.changelog import Entry
 from engramlog_server.projections.memory.columns import Columns
-from engramlog_server.projections.memory.deletion_cascade import DeletionCascade, Taken
+from engramlog_server.projections.memory.deletion import DeletionCascade, Taken
 from engramlog_server.projections.memory.rejection import turn_hash
 from tests.given.events import Told, created, deleted, merged, value_of
 from tests.given.views import viewed

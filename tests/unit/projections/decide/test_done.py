@@ -16,7 +16,7 @@ from engramlog_server.events.catalogue import (
     MemoryRevised,
     ReviewSettled,
 )
-from engramlog_server.projections.decide.done import done_by, effective
+from engramlog_server.projections.decide.answering import done_by, effective
 from engramlog_server.projections.decide.rejecting import rejection
 from tests.given.events import created
 from tests.rows import each_row

@@ -6,14 +6,13 @@ import ast
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engramlog_server.projections.fold import trust, working_set
-from engramlog_server.projections.fold.reasons import NOBODYS, REASONS, reason_told
-from engramlog_server.projections.memory import deletion_cascade, deletion_view
+from engramlog_server.projections.fold.changelog import NOBODYS, REASONS, reason_told
+from engramlog_server.projections.memory import deletion
 from tests.rows import each_row
 
 PLACE = re.compile(r"\{(\w+)\}")
@@ -82,9 +81,8 @@ def test_every_sentence_of_the_folds_has_a_code() -> None:
     assert [one for one in whole if reason_told(one[1]) == NOBODYS] == []
 
 
-@each_row("module", [deletion_cascade, deletion_view], ids=lambda module: module.__name__)
-def test_every_sentence_about_what_goes_with_a_deletion_has_a_code(module: ModuleType) -> None:
-    source = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
+def test_every_sentence_about_what_goes_with_a_deletion_has_a_code() -> None:
+    source = ast.parse(Path(str(deletion.__file__)).read_text("utf-8"))
     said = {_joined(node) for node in ast.walk(source) if isinstance(node, ast.JoinedStr)}
     assert said
     assert {one for one in said if reason_told(one) == NOBODYS} == set()

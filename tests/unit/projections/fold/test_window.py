@@ -13,12 +13,13 @@ from engramlog_server.projections.fold.changelog import event_link
 from engramlog_server.projections.fold.partition import (
     Checkpoint,
     Outcome,
+    Window,
+    WindowLimits,
     WorkingOwner,
     decode_all,
     encode_outcome,
     fold_batch,
 )
-from engramlog_server.projections.fold.window import Window, WindowLimits
 from tests.given.events import created, entry, mentioned, secret_of
 from tests.rows import each_row
 from tests.unit.projections.fold.test_partition import POISON, STUCK, discarded, log_of

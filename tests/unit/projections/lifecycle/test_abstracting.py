@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from engramlog_server.events.catalogue import FactAsserted, FactRetracted, MemoryCreated
 from engramlog_server.projections.lifecycle import Decision, plan
-from engramlog_server.projections.lifecycle.abstracting import MOST_PROPOSED
+from engramlog_server.projections.lifecycle.patterns import LEAST, MOST_PROPOSED
 from engramlog_server.projections.memory.columns import Columns, state_of
-from engramlog_server.projections.memory.in_common import LEAST
-from engramlog_server.projections.memory.pattern import is_pattern
+from engramlog_server.projections.memory.kind import is_pattern
 from engramlog_server.projections.memory.record import DAY, Memory
 from engramlog_server.projections.views.query import leaving, pattern_told, seen_at
 from engramlog_server.projections.views.view import OwnerView

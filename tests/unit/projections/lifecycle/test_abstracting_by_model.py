@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.lifecycle.abstracting import MOST_PROPOSED
-from engramlog_server.projections.lifecycle.abstracting_by_model import MOST_QUESTIONS, MOST_SHOWN, proposals, questions
+from engramlog_server.projections.lifecycle.patterns import (
+    MOST_PROPOSED,
+    MOST_QUESTIONS,
+    MOST_SHOWN,
+    proposals,
+    questions,
+)
 from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.models.patterns_by_model import Claim
 from tests.given.events import (

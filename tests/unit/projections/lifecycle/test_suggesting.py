@@ -13,9 +13,8 @@ from engramlog_server.events.errors import InputError, NotFound
 from engramlog_server.projections.decide.merging import done_as_suggested, merge_suggested
 from engramlog_server.projections.embedding.meaning import KnownVectors
 from engramlog_server.projections.lifecycle import Decision, plan, suggesting
-from engramlog_server.projections.lifecycle import asked_again as asking
-from engramlog_server.projections.lifecycle.asked_again import MOST_NAMED
-from engramlog_server.projections.lifecycle.suggesting import MOST_WAITING
+from engramlog_server.projections.lifecycle import suggesting as asking
+from engramlog_server.projections.lifecycle.suggesting import MOST_NAMED, MOST_WAITING
 from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Story, Told, at, created, deleted, memory, negated, revised

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engramlog_server.projections.lifecycle.decision import use_of
-from engramlog_server.projections.lifecycle.using import exchanges, uses
+from engramlog_server.projections.lifecycle.sessions import exchanges, uses
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, created, deleted, folded
 from tests.given.said import injection, reply, result, turn

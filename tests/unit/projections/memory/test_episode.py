@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.memory.deletion_view import forgotten_turns
-from engramlog_server.projections.memory.episode import groups, is_episode, plan, summary
+from engramlog_server.projections.memory.deletion import forgotten_turns
 from engramlog_server.projections.memory.kind import is_turn
+from engramlog_server.projections.memory.working_memory import groups, is_episode, plan, summary
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, created, deleted, folded, purged
 from tests.given.said import reply, turn

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engramlog_server.projections.lifecycle.sessions import sittings
 from engramlog_server.projections.memory.record import HOUR
-from engramlog_server.projections.memory.sittings import sittings
 from engramlog_server.projections.memory.working_memory import Turn
 from tests.given.said import injection, turn
 from tests.rows import each_row

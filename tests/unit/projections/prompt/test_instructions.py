@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engramlog_server.projections.lifecycle import plan
-from engramlog_server.projections.memory.deletion_view import forgotten_turns
+from engramlog_server.projections.memory.deletion import forgotten_turns
 from engramlog_server.projections.prompt.lines import Rules
 from engramlog_server.projections.prompt.own_words import NOT_THE_USERS
 from engramlog_server.projections.prompt.profile import MOST_INSTRUCTIONS, standing_instructions

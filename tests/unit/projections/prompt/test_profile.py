@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from engramlog_server.projections.memory.deletion_view import forgotten_turns
+from engramlog_server.projections.memory.deletion import forgotten_turns
 from engramlog_server.projections.memory.record import with_changes
 from engramlog_server.projections.prompt import own_words
 from engramlog_server.projections.prompt.lines import Rules

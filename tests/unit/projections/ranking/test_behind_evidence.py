@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from engramlog_server.projections.memory.pattern import PREFIX
+from engramlog_server.projections.memory.kind import PATTERN_PREFIX
 from tests.given.events import Told, created
 from tests.given.views import found, viewed
 from tests.rows import each_row
 
-ID = f"{PREFIX}x.y"
+ID = f"{PATTERN_PREFIX}x.y"
 
 
 def pattern(text: str, *evidence: str) -> Told:

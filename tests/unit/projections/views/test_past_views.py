@@ -12,7 +12,7 @@ from engramlog_server.projections.choices import RANKINGS, SEARCH_MODES
 from engramlog_server.projections.embedding.meaning import NO_SECRET
 from engramlog_server.projections.fold.owner import OwnerHistory
 from engramlog_server.projections.laws.modes import MODES, Mode
-from engramlog_server.projections.memory.deletion_view import deleted_memories, forgotten_turns
+from engramlog_server.projections.memory.deletion import deleted_memories, forgotten_turns
 from engramlog_server.projections.memory.record import Memory, encode_memory
 from engramlog_server.projections.past.moments import KeptMemories
 from engramlog_server.projections.ranking.recall import search

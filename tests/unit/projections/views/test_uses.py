@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.views.uses import uses_of
+from engramlog_server.projections.views.answered import uses_of
 from tests.given.said import injection, reply, turn
 
 

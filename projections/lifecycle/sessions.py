@@ -1,15 +1,26 @@
-"""Whether a memory shaped a reply, by rule: it was put before the assistant, and the reply says something that only it says.
+"""What sessions leave behind: sittings and their episodes, and which memories shaped a reply. Pure.
 
-Seed 003 boosts a memory that an answer rests on, not one that was merely at hand. What an assistant would have said anyway is
-no sign of it; so the words that count are those of the memory that nothing else in the prompt has: not the turn, not the
-messages before it, no tool, no other memory. Precision goes before recall: one word in common is chance. Pure.
+**Sittings**: a session as it was held, without long silences (seed 003, layer 1: when a session ends). A session is a name that an
+agent gives; somebody may come back to it a month later. What ends, and leaves an episode, is a sitting: messages of one session,
+each soon after the one before. Where it ends follows from the messages alone, so it is the same whenever one looks: of two
+neighbours in a session the later begins a new sitting if
+
+- it was said `session_idle_hours` or more after the earlier, or
+- an hour or more after it, and somebody had gone on in another session of the owner in between.
+
+The newest sitting of a session has ended once the store's clock says that any further message would begin a new one.
+
+**Uses**: a memory was put before the assistant, and the reply says something that only it says. Seed 003 boosts a memory that an
+answer rests on, not one that was merely at hand. What an assistant would have said anyway is no sign of it; so the words that count
+are those of the memory that nothing else in the prompt has: not the turn, not the messages before it, no tool, no other memory.
+Precision goes before recall: one word in common is chance.
 """
 
 from __future__ import annotations
 
 import re
 from collections import defaultdict, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
@@ -23,13 +34,134 @@ from engramlog_server.projections.language.scripts import begins_with_han, holds
 from engramlog_server.projections.language.sentences import sentences, words
 from engramlog_server.projections.language.text import stem
 from engramlog_server.projections.lifecycle.decision import Decision, use_of
-from engramlog_server.projections.lifecycle.episodes_due import JOB
 from engramlog_server.projections.lifecycle.judge.known import core
 from engramlog_server.projections.memory.columns import Columns
-from engramlog_server.projections.memory.deletion_view import forgotten_turns
-from engramlog_server.projections.memory.record import Memory
-from engramlog_server.projections.memory.working_memory import ASKING, SPEAKING, Injection, Said, ToolResult, Turn
+from engramlog_server.projections.memory.deletion import deleted_turns, forgotten_turns, rejected_turns
+from engramlog_server.projections.memory.record import HOUR, Memory
+from engramlog_server.projections.memory.working_memory import (
+    ASKING,
+    SPEAKING,
+    Injection,
+    PlannedEpisode,
+    Said,
+    ToolResult,
+    Turn,
+    groups,
+    is_episode,
+    plan,
+)
 from engramlog_server.projections.views.view import OwnerView
+
+
+class Sitting(NamedTuple):
+    """Messages of one session without a long silence between them, in log order."""
+
+    session: str | None
+    turns: list[Turn]
+    ends_at: int
+    """From when on nothing that is said belongs to it, microseconds since 1970."""
+    ended: bool
+    """Whether that has come, or a later sitting of the session has begun."""
+
+
+def sittings(spoken: Sequence[Said], idle: int, now: int) -> list[Sitting]:
+    """The sittings in what was said to an owner, in log order; `idle` and `now` in microseconds.
+
+    `told` may begin anywhere: what is cut off changes nothing about where the later sittings begin.
+    """
+    messages = [each for each in spoken if isinstance(each, Turn) and each.role in SPEAKING]
+    newest, newest_after = 0, [0] * len(messages)
+    for place in range(len(messages) - 1, -1, -1):
+        newest_after[place] = newest
+        newest = max(newest, messages[place].at)
+    found: list[Sitting] = []
+    last: dict[str | None, tuple[int, int]] = {}
+    for place, message in enumerate(messages):
+        before = last.get(message.session)
+        if before is not None and not _apart(messages, before[0], place, idle):
+            found[before[1]].turns.append(message)
+            last[message.session] = (place, before[1])
+            continue
+        if before is not None:
+            found[before[1]] = found[before[1]]._replace(ended=True)
+        last[message.session] = (place, len(found))
+        found.append(Sitting(message.session, [message], 0, ended=False))
+    for place, number in last.values():
+        at = messages[place].at
+        ends_at = at + (min(HOUR, idle) if newest_after[place] > at else idle)
+        found[number] = found[number]._replace(ends_at=ends_at, ended=now >= ends_at)
+    return found
+
+
+def _apart(messages: Sequence[Turn], one: int, other: int, idle: int) -> bool:
+    """Whether of two neighbours in a session the later begins a new sitting."""
+    said, gap = messages[one].at, messages[other].at - messages[one].at
+    if gap >= idle or gap < HOUR:
+        return gap >= idle
+    return any(messages[place].at > said for place in range(one + 1, other))
+
+
+JOB = "sessions"
+
+
+class DueEpisodes(NamedTuple):
+    """What a look at an owner's sittings came to."""
+
+    planned: list[PlannedEpisode]
+    waiting_from: int | None
+    """Seq of the oldest message that is to become part of a later episode; None for none."""
+    next_at: int | None
+    """When the next sitting ends if nothing more is said, microseconds since 1970; None where none is open."""
+
+
+def due(view: OwnerView, told: Sequence[Said], now: int, check: Check = unchecked) -> DueEpisodes:
+    """The episodes that fall due at `now`, oldest sitting first, and what is left for later.
+
+    `told`: what was said to the owner in log order, at least from the oldest message on that no episode has.
+    """
+    forgotten = deleted_turns(view.columns) | rejected_turns(view.columns)
+    have = _summed_up(view, forgotten)
+    idle = max(int(view.parameters.session_idle_hours * HOUR), 1)
+    planned: list[PlannedEpisode] = []
+    waiting, ends = [], []
+    found_sittings = sittings(told, idle, now)
+    for sitting in counted(found_sittings, check, len(found_sittings), every=1):
+        found = plan(
+            view.owner, sitting.turns, have, ended=sitting.ended, zone=view.parameters.time_zone, forgotten=forgotten
+        )
+        planned += [one for one in found if view.columns.row(one.data.memory_id) is None]
+        if not sitting.ended:
+            ends.append(sitting.ends_at)
+            waiting += [group[0].seq for group, is_due in groups(sitting.turns, {*have, *forgotten}) if not is_due]
+    return DueEpisodes(planned, min(waiting, default=None), min(ends, default=None))
+
+
+def _summed_up(view: OwnerView, forgotten: Collection[str]) -> set[str]:
+    """Turns that an episode has, or had until somebody deleted it; one that went with a turn of its, or is withheld for one,
+    is made anew without that."""
+    found: set[str] = set()
+    for memory, state in zip(view.columns.memories, view.columns.state.tolist(), strict=True):
+        gone = state >= Columns.REJECTED and any(turn in forgotten for turn in memory.source_turns)
+        if is_episode(memory) and not gone:
+            found.update(memory.source_turns)
+    return found
+
+
+def decision(planned: PlannedEpisode) -> Decision:
+    """The event that makes an episode: dated with its last message, caused by it, and of its session."""
+    said = planned.data.source_turns
+    return Decision(
+        JOB,
+        "summarise",
+        (planned.data.memory_id,),
+        planned.at,
+        planned.last.seq,
+        f"{len(said)} {'message' if len(said) == 1 else 'messages'} of one sitting",
+        planned.data,
+        said_at=planned.at,
+        session=planned.last.session,
+    )
+
 
 MOST_READ = 8_000
 """Characters of a reply that are read."""
@@ -76,7 +208,7 @@ class Exchange(NamedTuple):
 
 
 def exchanges(told: Sequence[Said], after: int = 0) -> list[Exchange]:
-    """The replies beyond the seq `after` that had memories before them, in log order; linked as in `projections.views.uses`."""
+    """The replies beyond the seq `after` that had memories before them, in log order; linked as in `projections.views.answered`."""
     turns: dict[str, Turn] = {}
     for_turn: dict[str, list[str]] = defaultdict(list)
     waiting: dict[str | None, list[Injection]] = defaultdict(list)
