@@ -13,7 +13,6 @@ from engramlog_server.events.errors import InputError, NotFound
 from engramlog_server.projections.decide.merging import done_as_suggested, merge_suggested
 from engramlog_server.projections.embedding.meaning import KnownVectors
 from engramlog_server.projections.lifecycle import Decision, plan, suggesting
-from engramlog_server.projections.lifecycle import suggesting as asking
 from engramlog_server.projections.lifecycle.suggesting import MOST_NAMED, MOST_WAITING
 from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.views.view import OwnerView
@@ -242,7 +241,7 @@ def test_what_was_not_asked_three_times_in_other_words_is_not(texts: tuple[str, 
 
 
 def test_of_the_questions_that_are_read_the_newest_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(asking, "MOST_COMPARED", 3)
+    monkeypatch.setattr(suggesting, "MOST_QUESTIONS", 3)
     assert len(planned(asked("Which shop sells wool socks?", *ASKED), ALIKE_ASKED)) == 1
     view = view_of(asked(*ASKED, "I went to town", "Which shop sells wool socks?"), ALIKE_ASKED)
     assert plan(view, at(30), ("suggest",)) == []
