@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 
 from engramlog_server.api.choices import LANGUAGES
-from engramlog_server.projections.fold.reasons import reason_told
+from engramlog_server.projections.fold.changelog import reason_told
 
 _ROW = re.compile(r'"([\w.-]+)":\s*\[\s*("(?:[^"\\]|\\.)*"),\s*("(?:[^"\\]|\\.)*"),?\s*\]')
 FOLDER = ("console", "words")

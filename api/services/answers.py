@@ -35,12 +35,11 @@ from engramlog_server.events.errors import InputError, NotFound
 from engramlog_server.events.log import EventLog
 from engramlog_server.events.partitions import parse_position, partition_of, position_text
 from engramlog_server.projections.checks import Check
-from engramlog_server.projections.fold.changelog import numbers_of
-from engramlog_server.projections.fold.reasons import reason_told
+from engramlog_server.projections.fold.changelog import numbers_of, reason_told
 from engramlog_server.projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese
 from engramlog_server.projections.language.sensitivity.event_level import at_most
 from engramlog_server.projections.memory.columns import Columns, state_of
-from engramlog_server.projections.memory.deletion_view import forgotten_turns
+from engramlog_server.projections.memory.deletion import forgotten_turns
 from engramlog_server.projections.memory.record import SECRET, Memory, trust_told
 from engramlog_server.projections.memory.sources import Asides
 from engramlog_server.projections.memory.working_memory import ASKING, Injection, Said, Turn, read_said, set_aside_among
@@ -52,11 +51,17 @@ from engramlog_server.projections.prompt.recipe import asked_digest, block_diges
 from engramlog_server.projections.prompt.stable import TwoParts, in_two, stable_part
 from engramlog_server.projections.redis.said import Recent, all_said, said_among
 from engramlog_server.projections.redis.view import RedisViews
-from engramlog_server.projections.views.answered import TurnAnswered, answered_as, answers_to, turns_answered
+from engramlog_server.projections.views.answered import (
+    MemoryUse,
+    TurnAnswered,
+    answered_as,
+    answers_to,
+    turns_answered,
+    uses_of,
+)
 from engramlog_server.projections.views.event_words import ERASED as ERASED_WHY
 from engramlog_server.projections.views.event_words import mark
 from engramlog_server.projections.views.query import card, corrections_in, moment, status
-from engramlog_server.projections.views.uses import MemoryUse, uses_of
 from engramlog_server.projections.views.view import WITHHELD
 
 MOST_USES = 1_000

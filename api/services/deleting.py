@@ -37,31 +37,28 @@ from engramlog_server.events.log import AppendReceipt, EventLog
 from engramlog_server.events.partitions import parse_position, partition_of, position_text
 from engramlog_server.events.standing import OWN, is_persons_word
 from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
-from engramlog_server.projections.decide.command import EVENT, Made
+from engramlog_server.projections.decide.commands import EVENT, Made
 from engramlog_server.projections.decide.deleting import (
     C,
     Delete,
     DeletionPlan,
+    LastDeletion,
     ManyPlan,
     P,
     PlannedDeletion,
-    plan_deletion,
-    requests_of,
-    still_said,
-)
-from engramlog_server.projections.decide.rejecting import rejected_values
-from engramlog_server.projections.decide.restoring import (
-    LastDeletion,
     PlannedRestoration,
     Restore,
     TakenAlong,
+    plan_deletion,
     plan_restoration,
+    requests_of,
     restoration,
+    still_said,
 )
-from engramlog_server.projections.fold.changelog import DECISIONS
-from engramlog_server.projections.fold.reasons import reason_told
+from engramlog_server.projections.decide.rejecting import rejected_values
+from engramlog_server.projections.fold.changelog import DECISIONS, reason_told
 from engramlog_server.projections.fold.working_set import trouble_with
-from engramlog_server.projections.memory.deletion_cascade import DeletionCascade
+from engramlog_server.projections.memory.deletion import DeletionCascade
 from engramlog_server.projections.memory.record import DAY, Memory
 from engramlog_server.projections.redis.view import RedisViews
 from engramlog_server.projections.views.query import moment

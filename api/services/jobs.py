@@ -36,9 +36,8 @@ from engramlog_server.projections.embedding.choosing import SETTING
 from engramlog_server.projections.embedding.compared import ComparedOfAll
 from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
 from engramlog_server.projections.lifecycle import COMPARING, JOBS, SUGGEST, Decision
-from engramlog_server.projections.lifecycle.extracting import verdicts
+from engramlog_server.projections.lifecycle.extracting import read_again, verdicts
 from engramlog_server.projections.lifecycle.judge.judging import Verdict
-from engramlog_server.projections.lifecycle.reading_again import read_again
 from engramlog_server.projections.memory.record import SECRET
 from engramlog_server.projections.redis.meanings import Meanings, nothing_compared
 from engramlog_server.projections.views.query import moment

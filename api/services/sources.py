@@ -52,8 +52,7 @@ from engramlog_server.events.vocabulary import (
     is_text,
 )
 from engramlog_server.projections.checks import counted
-from engramlog_server.projections.decide.command import EVENT, Ids
-from engramlog_server.projections.decide.commands import BringBack, Tell
+from engramlog_server.projections.decide.commands import EVENT, BringBack, Ids, Tell
 from engramlog_server.projections.fold.provenance import standing_on
 from engramlog_server.projections.language.traditional import part_folded
 from engramlog_server.projections.memory.sources import MOST_SOURCES, Asides, NamedSource, known

@@ -62,10 +62,20 @@ from engramlog_server.events.statement_digests import digest
 from engramlog_server.events.validation import judged, make_event, read_events, ready
 from engramlog_server.events.vocabulary import Trust, is_text
 from engramlog_server.projections.access.caller import check_said
-from engramlog_server.projections.decide.command import EVENT, OPTIONAL, Command, Ids, Made, decide
-from engramlog_server.projections.decide.commands import Confirm, Merge, Negate, Promote, Tell
-from engramlog_server.projections.decide.rejecting import rejected_values
-from engramlog_server.projections.decide.statements_left import statements_left
+from engramlog_server.projections.decide.commands import (
+    EVENT,
+    OPTIONAL,
+    Command,
+    Confirm,
+    Ids,
+    Made,
+    Merge,
+    Negate,
+    Promote,
+    Tell,
+    decide,
+)
+from engramlog_server.projections.decide.rejecting import rejected_values, statements_left
 from engramlog_server.projections.fold.changelog import describe
 from engramlog_server.projections.language.contradiction.change import Alike
 from engramlog_server.projections.language.statements import statement, statements_of
