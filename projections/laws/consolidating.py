@@ -11,7 +11,8 @@ from math import log
 from typing import TYPE_CHECKING
 
 from engramlog_server.events.parameters import Parameters, half_lives
-from engramlog_server.projections.laws.law import Ends, Floats, Instants, Reading, never, np
+from engramlog_server.projections.laws.arrays import np
+from engramlog_server.projections.laws.law import Ends, Floats, Instants, Reading, never
 from engramlog_server.projections.memory.record import DAY, Memory
 
 if TYPE_CHECKING:

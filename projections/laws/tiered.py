@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from engramlog_server.events.parameters import Parameters
-from engramlog_server.projections.laws.law import FOREVER, Ends, Floats, Instants, Reading, np
+from engramlog_server.projections.laws.arrays import np
+from engramlog_server.projections.laws.law import FOREVER, Ends, Floats, Instants, Reading
 from engramlog_server.projections.memory.record import DAY, Memory
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from math import exp
 from typing import TYPE_CHECKING, NamedTuple
 
 from engramlog_server.events.parameters import Parameters
-from engramlog_server.projections.laws.law import Ends, Floats, Instants, Reading, never, np
+from engramlog_server.projections.laws.arrays import np
+from engramlog_server.projections.laws.law import Ends, Floats, Instants, Reading, never
 from engramlog_server.projections.memory.record import CATEGORIES, DAY, Memory
 
 if TYPE_CHECKING:
