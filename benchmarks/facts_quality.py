@@ -24,7 +24,7 @@ from engramlog_server.events.errors import InputError
 from engramlog_server.projections.language.extraction.chinese_shapes import one_of_ours
 from engramlog_server.projections.language.extraction.english_shapes import one_of_mine
 from engramlog_server.projections.language.extraction.shape import TurnText
-from engramlog_server.projections.language.traditional import SIMPLIFIED
+from engramlog_server.projections.language.traditional import simplified
 from engramlog_server.projections.lifecycle.extracting import turns_heard
 from engramlog_server.projections.lifecycle.judge.correcting import judge
 from engramlog_server.projections.lifecycle.judge.judging import Verdict
@@ -154,7 +154,7 @@ def _share(fact: str, text: str) -> float:
 
 
 def _content_words(text: str) -> set[str]:
-    told = words(_SUFFIX.sub("", text).translate(SIMPLIFIED))
+    told = words(simplified(_SUFFIX.sub("", text)))
     return {re.sub(r"(?<=\w{3})(?:ing|ies|ed|es|s)$", "", word) for word in told if word not in _NOT_CONTENT}
 
 

@@ -1,19 +1,75 @@
 """The letters of a text as a reader takes them, whatever characters they were written with. Pure, linear in time.
 
 Steps, in this order: what shows nothing goes and each run of white space is one space; each character is read as the plainest that
-says the same (NFKC, digits of every script, dashes and quotes, simplified Han: `sensitivity_fold.read_as`); accents join their
-letters; letters of other scripts are Latin ones where they look so (`look_alikes`); case goes; marks laid over letters go.
+says the same (NFKC, digits of every script, dashes and quotes, simplified Han: `sensitivity.fold.read_as`); accents join their
+letters; letters of other scripts are Latin ones where they look so (`lexicon/look_alikes.tsv`); case goes; marks laid over letters
+go.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from functools import cache
 
-from engramlog_server.projections.language.look_alikes import as_in_latin, as_they_look
+from engramlog_server.projections.language.lexicon import rows
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import FROM_KANA_TO_HAN
 from engramlog_server.projections.language.sensitivity.fold import CHANGED, read_as
+
+
+@cache
+def like() -> dict[str, dict[str, str]]:
+    """By script, each letter in small form with what a reader cannot tell it from: a Latin letter, or a Han character.
+
+    `ɣ`, `ħ` and `ƅ` are resting places: letters for which `IN_LATIN` has more to say.
+    """
+    scripts: dict[str, dict[str, str]] = {}
+    for row in rows("look_alikes"):
+        for written in row["english"] + row["chinese"]:
+            scripts.setdefault(" ".join(row["script"]), {}).update(zip(written[::2], written[1::2], strict=True))
+    return scripts
+
+
+IN_LATIN = {"ν": "v", "η": "n", "υ": "u", "γ": "y", "Μ": "m", "һ": "h", "ү": "y", "ь": "b"}
+"""What a letter looks like exactly as it is written, where a Latin letter stands in the same word: small `ν` is a `v` there."""
+
+
+@cache
+def _like() -> dict[int, str]:
+    """The letters of `like`, and with their accents: `ё` stands with `ë`, `ή` with `h` and an accent."""
+    letters = like()["greek"] | like()["cyrillic"]
+    found = {letter: plain for pairs in like().values() for letter, plain in pairs.items()}
+    for point in (*range(0x370, 0x530), *range(0x1F00, 0x2000)):
+        apart = unicodedata.normalize("NFD", chr(point))
+        first, accents = apart[0], apart[1:]
+        if accents and first in letters:
+            found[chr(point)] = unicodedata.normalize("NFC", letters[first] + accents)
+    return str.maketrans(found)
+
+
+_ANY = regex(lambda: f"[{''.join(map(chr, _like()))}]")
+_LATIN = "A-Za-z\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f"
+_IN_LATIN = str.maketrans(IN_LATIN)
+_WORDS = regex(f"[{_LATIN}\u0370-\u052f\u0531-\u0587\u0300-\u0345]{{2,}}")
+_HAS_LATIN = regex(f"[{_LATIN}]")
+_TWO_FACED = regex(f"[{''.join(IN_LATIN)}]")
+
+
+def as_in_latin(text: str) -> str:
+    """A text in NFC whose letters of `IN_LATIN` are Latin ones in words that hold a Latin letter. Case is kept."""
+    return _WORDS.sub(_as_in_latin, text) if _TWO_FACED.search(text) else text
+
+
+def _as_in_latin(found: re.Match[str]) -> str:
+    word = found[0]
+    return word.translate(_IN_LATIN) if _HAS_LATIN.search(word) else word
+
+
+def as_they_look(text: str) -> str:
+    """A text in NFC and small letters, each letter of `like` as what it stands with; may have to be composed again."""
+    return text.translate(_like()) if _ANY.search(text) else text
+
 
 _AS = {
     " ": "\u2014\u2015\u2e3a\u2e3b",  # a dash between clauses; a hyphen or a minus is none of these
@@ -50,11 +106,11 @@ _RAISED = "\x1f"
 _FIRST_RAISED = regex(f"(?<!{_RAISED}[0-9]){_RAISED}")
 _STOPS = (("\uff0c", ","), ("\uff1f", "?"), ("\uff01", "!"), ("\uff1a", ":"), ("`", "'"))
 """The most frequent ones: a Chinese text without others needs no further step."""
+_CONTROLS = bytes(byte for byte in range(128) if not chr(byte).isprintable() and not chr(byte).isspace())
 _SMALL = bytes(
-    32 if chr(byte).isspace() else 0 if not chr(byte).isprintable() else ord("'" if byte == 96 else chr(byte).lower())
-    for byte in range(128)
+    32 if chr(byte).isspace() else ord("'" if byte == 96 else chr(byte).lower()) for byte in range(128)
 ) + bytes(128)
-"""Each ASCII character as its letter: small, white space a space, a backquote a quote; a control is 0."""
+"""Each ASCII character as its letter: small, white space a space, a backquote a quote."""
 _LAID_OVER = "\u0334-\u0338\u0488\u0489\u20d0-\u20f0"
 _ACCENTS = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\ufe20-\ufe2f"
 _LAID = regex(f"[{_LAID_OVER}]")
@@ -104,23 +160,12 @@ def letters(text: str) -> str:
     At most 18 times as long as the text (one Arabic ligature), mostly no longer.
     """
     if text.isascii():
-        return b" ".join(small_ascii(text).split()).decode()
+        return b" ".join(text.encode().translate(_SMALL, _CONTROLS).split()).decode()
     for written, plain in _STOPS:
         text = text.replace(written, plain)
     if not CHANGED.search(text):
         return " ".join(as_they_look(text.lower()).split())
     return _joined(CHANGED.sub(_plainly, composed(text)))
-
-
-def small_ascii(text: str) -> bytes:
-    """The same of an ASCII text, but with all its spaces."""
-    data = text.encode().translate(_SMALL)
-    return data.translate(None, b"\0") if b"\0" in data else data
-
-
-def letters_slowly(text: str) -> str:
-    """What `letters` gives, every step taken for every character: what its short ways are held against."""
-    return _joined(composed(text).translate(_FORMS))
 
 
 def without_strokes(text: str) -> str:

@@ -17,7 +17,7 @@ from engramlog_server.projections.language.scripts import holds_han
 from engramlog_server.projections.language.sentences import says_something, sentences, without_question_words
 from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.language.times.names import MONTHS, WEEKDAY
-from engramlog_server.projections.language.traditional import SIMPLIFIED
+from engramlog_server.projections.language.traditional import simplified
 
 _ENGLISH = """
 mention mentioned tell told conversation conversations chat chats discuss discussed discussion discussions talk talked
@@ -58,7 +58,7 @@ def kinds_of(question: str) -> int:
     """The kinds of things that a case-folded question asks for, as bits; `ASKS_NOTHING` where no word tells one."""
     read = question[:READ]
     if not read.isascii():
-        read = read.translate(SIMPLIFIED).replace("为什么", "为何")
+        read = simplified(read).replace("为什么", "为何")
     return sum(1 << bit for bit, sign in enumerate(_KINDS) if sign.search(read))
 
 

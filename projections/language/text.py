@@ -34,7 +34,7 @@ from engramlog_server.projections.language.lexicon import words
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN, HIRAGANA, KATAKANA, MARKS, OTHER_UNSPACED
 from engramlog_server.projections.language.times.names import MONTHS
-from engramlog_server.projections.language.traditional import SIMPLIFIED
+from engramlog_server.projections.language.traditional import characters
 
 MAX_TOKEN = 128
 """Characters: a longer run (a base64 blob) is cut here, the same way in documents and queries."""
@@ -95,27 +95,31 @@ _HANGUL = regex("[\uac00-\ud7a3]+|[^\uac00-\ud7a3]+")
 _TWO_LETTERS: dict[str, int | str | None] = {"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"}
 _SEVERAL: dict[str, int | str | None] = {"æ": "ae", "œ": "oe", "þ": "th"}
 _WRITTEN_OUT = str.maketrans(_TWO_LETTERS)
-_PLAIN: dict[int, int | str | None] = {
-    **SIMPLIFIED,
-    **str.maketrans("łđıðħŧ‘’ʼ´‐", "ldidht''''-"),
-    **str.maketrans(
-        "\u0451\u06a9\u06cc\u0649\u0623\u0625\u0622\u0629", "\u0435\u0643\u064a\u064a\u0627\u0627\u0627\u0647"
-    ),
-    **str.maketrans(_SEVERAL),
-    **dict.fromkeys(
-        [0xAD, 0x61C, 0x640, 0x670, 0xFEFF, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2065)]
-    ),
-    **dict.fromkeys(
-        [*range(0x591, 0x5BE), 0x5BF, 0x5C1, 0x5C2, 0x5C4, 0x5C5, 0x5C7, *range(0x610, 0x61B), *range(0x64B, 0x660)]
-    ),
-    **dict.fromkeys(range(0x300, 0x370)),
-}
-"""What NFKC and casefold leave, as plainer letters or as nothing."""
 _ACCENTS = dict.fromkeys(range(768, 880))
 _HA = "\u0647"
 """What an Arabic feminine ending is read as; the stemmer leaves it on words with an article."""
 _STEMMED = ((0x370, 0x400, "greek"), (0x400, 0x530, "russian"), (0x600, 0x700, "arabic"))
 """The first and the end of the scripts that have a stemmer of their own; letters before these are Latin."""
+
+
+@cache
+def _plain() -> dict[int, int | str | None]:
+    """What NFKC and casefold leave, as plainer letters or as nothing."""
+    return {
+        **characters(),
+        **str.maketrans("łđıðħŧ‘’ʼ´‐", "ldidht''''-"),
+        **str.maketrans(
+            "\u0451\u06a9\u06cc\u0649\u0623\u0625\u0622\u0629", "\u0435\u0643\u064a\u064a\u0627\u0627\u0627\u0647"
+        ),
+        **str.maketrans(_SEVERAL),
+        **dict.fromkeys(
+            [0xAD, 0x61C, 0x640, 0x670, 0xFEFF, *range(0x200B, 0x2010), *range(0x202A, 0x202F), *range(0x2060, 0x2065)]
+        ),
+        **dict.fromkeys(
+            [*range(0x591, 0x5BE), 0x5BF, 0x5C1, 0x5C2, 0x5C4, 0x5C5, 0x5C7, *range(0x610, 0x61B), *range(0x64B, 0x660)]
+        ),
+        **dict.fromkeys(range(0x300, 0x370)),
+    }
 
 
 def tokens(text: str) -> list[str]:
@@ -131,7 +135,7 @@ def kept_tokens(text: str) -> list[str]:
         text = text.lower()
     else:
         kept, composed = [], unicodedata.normalize("NFKC", text)
-        text = composed.casefold().translate(_PLAIN)
+        text = composed.casefold().translate(_plain())
         for chunk in _CHUNK.findall(text):
             script = _SCRIPT_OF[chunk[0]]
             kept += _bigrams(chunk, with_characters=script == _IN_HAN) if script else _without_stops(chunk)
@@ -143,7 +147,7 @@ def kept_tokens(text: str) -> list[str]:
 def _chunks_of(text: str) -> list[str]:
     if text.isascii():
         return _ASCII_CHUNK.findall(text.lower())
-    return _CHUNK.findall(unicodedata.normalize("NFKC", text).casefold().translate(_PLAIN))
+    return _CHUNK.findall(unicodedata.normalize("NFKC", text).casefold().translate(_plain()))
 
 
 def _camel_parts(text: str) -> list[str]:

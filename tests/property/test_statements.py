@@ -9,12 +9,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from engramlog_server.projections.language import statement_signs
-from engramlog_server.projections.language.look_alikes import IN_LATIN, LIKE
-from engramlog_server.projections.language.normal_letters import letters, letters_slowly
-from engramlog_server.projections.language.statement_signs import MOST_ASKED, closed_up, signed
-from engramlog_server.projections.language.statements import normalised
-from tests.rows import each_row
+from engramlog_server.projections.language import normal_letters, statements
+from engramlog_server.projections.language.normal_letters import IN_LATIN, composed, letters, like
+from engramlog_server.projections.language.statements import closed_up, normalised, signed
 
 _PIECES = (
     *" \t\n.,;:!?'\"()*_~-#+%$/^&=<>0123456789", *"aAiIoOeE", *"東京东京。，、？！：主人ニーガ々", *"αΜμνΝηγйёьһү",
@@ -38,12 +35,12 @@ def test_the_normal_form_of_a_normal_form_is_itself(text: str) -> None:
 
 @given(TEXTS)
 def test_the_short_way_gives_what_the_long_one_does(text: str) -> None:
-    assert letters(text) == letters_slowly(text)
+    assert letters(text) == _letters_one_by_one(text)
 
 
 @given(st.text(st.characters(max_codepoint=127), max_size=60))
 def test_the_short_way_of_ascii_gives_what_the_long_one_does(text: str) -> None:
-    assert letters(text) == letters_slowly(text)
+    assert letters(text) == _letters_one_by_one(text)
 
 
 @given(TEXTS)
@@ -51,8 +48,13 @@ def test_a_sign_that_can_only_end_a_word_is_read_as_if_all_had_been_asked(text: 
     plain = letters(text)
     quickly = closed_up(plain)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(statement_signs, "_ENDS", frozenset())
+        patch.setattr(statements, "_ENDS", frozenset())
         assert closed_up(plain) == quickly
+
+
+def _letters_one_by_one(text: str) -> str:
+    """Every step taken for every character."""
+    return normal_letters._joined(composed(text).translate(normal_letters._FORMS))
 
 
 _SIGNS = "!\"'()*,-.:;[]_{}~"
@@ -70,16 +72,6 @@ SIGNED = st.text(_SIGNS + "  ab1", max_size=20) | st.text(
 @example("-5 .b " * 100)
 def test_what_may_stay_is_all_that_stays_where_each_run_is_asked(text: str) -> None:
     assert normalised(text) == _asked_of_each_run(text)
-
-
-@each_row("unit", ["-5 ", "- 1 ", "..a", "a- ", "5 - 3 ", "(-5) ", "b* "])
-def test_few_runs_of_signs_are_asked_about_one_by_one(unit: str) -> None:
-    asked: list[int] = []
-    staying = statement_signs._staying
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(statement_signs, "_staying", lambda plain, at: asked.append(at) or staying(plain, at))
-        normalised(unit * 2_000)
-    assert len(asked) <= len(unit) * 2_000 // MOST_ASKED + MOST_ASKED
 
 
 PIECES = (
@@ -127,14 +119,14 @@ def test_numbers_survive_in_their_order(text: str) -> None:
 
 
 def test_no_two_letters_of_one_alphabet_stand_with_the_same_letter() -> None:
-    for script, letters_of in LIKE.items():
+    for script, letters_of in like().items():
         if script not in ("radicals", "written twice"):  # 長 and 长 are one character
             assert len(set(letters_of.values())) == len(letters_of), script
 
 
 def test_what_a_letter_stands_with_is_a_normal_form() -> None:
-    for like in (*(one for pairs in LIKE.values() for one in pairs.values()), *IN_LATIN.values()):
-        assert normalised(like) == like
+    for plain in (*(one for pairs in like().values() for one in pairs.values()), *IN_LATIN.values()):
+        assert normalised(plain) == plain
 
 
 def test_every_two_faced_letter_leaves_no_trace_of_itself() -> None:

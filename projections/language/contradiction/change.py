@@ -21,7 +21,7 @@ from engramlog_server.projections.language.extraction.times import for_a_time
 from engramlog_server.projections.language.lexicon import either, rows, words
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN, holds_han
-from engramlog_server.projections.language.traditional import SIMPLIFIED
+from engramlog_server.projections.language.traditional import simplified
 
 
 class Rating(NamedTuple):
@@ -241,7 +241,7 @@ def _is_within(word: str, others: frozenset[str]) -> bool:
 
 @lru_cache(maxsize=1 << 12)
 def _plain(text: str) -> str:
-    return written(_of_user(text[:MOST_READ].translate(SIMPLIFIED)))
+    return written(_of_user(simplified(text[:MOST_READ])))
 
 
 def _of_user(text: str) -> str:
@@ -260,7 +260,7 @@ def _people(text: str) -> tuple[frozenset[str], frozenset[str]]:
 @lru_cache(maxsize=1 << 12)
 def _topic(text: str) -> frozenset[str]:
     """The words by which a statement says what it is about."""
-    seen = read(_of_user(text[:MOST_READ].translate(SIMPLIFIED)))
+    seen = read(_of_user(simplified(text[:MOST_READ])))
     idle = frozenset((*words("idle_topics", "english"), *words("idle_topics", "chinese")))
     return frozenset(
         word for word in (*seen.affirmed, *seen.denied) if not (word[0].isdigit() or word[0] == "一" or word in idle)

@@ -26,7 +26,7 @@ from engramlog_server.projections.language.keywords import extracted
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.said_on import without_day
 from engramlog_server.projections.language.scripts import holds_han
-from engramlog_server.projections.language.traditional import SIMPLIFIED
+from engramlog_server.projections.language.traditional import simplified
 
 MOST_STATEMENTS = 12
 """Statements of one turn: a pasted text is no talk."""
@@ -45,9 +45,9 @@ def read_turn(turn: TurnText) -> TurnReading:
     """What the turn states and takes back, each in order. Never raises, whatever the text."""
     if not turn.by_person:
         return TurnReading()
-    simplified = turn.text.translate(SIMPLIFIED) if holds_han(turn.text) else turn.text
-    if simplified != turn.text:
-        return _as_written(read_turn(turn._replace(text=simplified)), turn.text, simplified)
+    plain = simplified(turn.text) if holds_han(turn.text) else turn.text
+    if plain != turn.text:
+        return _as_written(read_turn(turn._replace(text=plain)), turn.text, plain)
     talk = talk_of(turn.text)
     by_language = [
         (language, with_people(said, talk.text, turn, han=language.han)) for language, said in _by_language(talk.text)
@@ -68,7 +68,7 @@ _OWN_WORDS = regex("(?:用户[^，。：（]{2,8}：|用户)?")
 """What rules write before the words of a turn: 用户, 用户要求记住：."""
 
 
-def _as_written(reading: TurnReading, written: str, simplified: str) -> TurnReading:
+def _as_written(reading: TurnReading, written: str, plain: str) -> TurnReading:
     """What was read of a text in simplified characters, in the characters in which it was written."""
 
     def back(text: str) -> str:
@@ -77,9 +77,9 @@ def _as_written(reading: TurnReading, written: str, simplified: str) -> TurnRead
         found, at = [] if led is None else [led[0]], 0 if led is None else led.end()
         while at < len(text):
             end = at + 1
-            while end < len(text) and text[at : end + 1] in simplified and text[end] != "（":
+            while end < len(text) and text[at : end + 1] in plain and text[end] != "（":
                 end += 1
-            place = simplified.find(text[at:end]) if end - at > 1 or end == len(text) else -1
+            place = plain.find(text[at:end]) if end - at > 1 or end == len(text) else -1
             found.append(text[at:end] if place < 0 else written[place : place + end - at])
             at = end
         return "".join(found)

@@ -9,8 +9,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from engramlog_server.events.text.invisible import HIDDEN
-from engramlog_server.projections.language.look_alikes import IN_LATIN, LIKE
-from engramlog_server.projections.language.normal_letters import form_of, without_strokes
+from engramlog_server.projections.language.normal_letters import IN_LATIN, form_of, like, without_strokes
 from engramlog_server.projections.language.patterns import regex
 
 MOST_READ = 8_000
@@ -87,13 +86,13 @@ def _plain(text: str) -> tuple[str, Sequence[int]]:
         return (text.lower() if text.isupper() and text.count(" ") > 1 else text), range(len(text))
     latin = any(one.isascii() and one.isalpha() for one in text)
     foreign = {one for one in text if not one.isascii() and one.isalpha() and _script(one) in _ALPHABETS}
-    like = _alike() if latin else {}
-    disguised = {_script(one) for one in foreign} - {_script(one) for one in foreign if one not in like}
+    alike = _alike() if latin else {}
+    disguised = {_script(one) for one in foreign} - {_script(one) for one in foreign if one not in alike}
     letters, places = list[str](), list[int]()
     for place, one in enumerate(text):
         form = one if one.isascii() else _form(one)
         if one in foreign and _script(one) in disguised:
-            form = like[one]
+            form = alike[one]
         letters.append(form)
         places += [place] * len(form)
     return "".join(letters), places
@@ -102,9 +101,9 @@ def _plain(text: str) -> tuple[str, Sequence[int]]:
 @cache
 def _alike() -> dict[str, str]:
     """Each letter of another alphabet that looks Latin, in both cases -> the Latin one."""
-    small = {letter: like for script in _LIKE_LATIN for letter, like in LIKE[script].items() if like.isascii()}
-    large = {letter.upper(): like.upper() for letter, like in small.items() if len(letter.upper()) == 1}
-    return large | {letter: like.upper() for letter, like in IN_LATIN.items() if letter.isupper()} | small
+    small = {letter: latin for script in _LIKE_LATIN for letter, latin in like()[script].items() if latin.isascii()}
+    large = {letter.upper(): latin.upper() for letter, latin in small.items() if len(letter.upper()) == 1}
+    return large | {letter: latin.upper() for letter, latin in IN_LATIN.items() if letter.isupper()} | small
 
 
 _LIKE_LATIN = ("greek", "cyrillic", "armenian")
@@ -123,8 +122,8 @@ def _form(character: str) -> str:
         return " " if character == "\u2800" else "\n"
     if HIDDEN.match(character) or not without_strokes(character):
         return ""
-    if character in LIKE["small capitals"]:
-        return LIKE["small capitals"][character]
+    if character in like()["small capitals"]:
+        return like()["small capitals"][character]
     plain = unicodedata.normalize("NFKC", character)
     plain = form_of(character) if plain == character and unicodedata.category(character) == "So" else plain
     return plain if plain.isascii() and (plain.isalnum() or plain == " ") else character

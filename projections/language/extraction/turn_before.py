@@ -19,7 +19,7 @@ from engramlog_server.projections.language.extraction.shape import Clause, Extra
 from engramlog_server.projections.language.lexicon import either, words
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.times.names import MONTHS, WEEKDAYS
-from engramlog_server.projections.language.traditional import SIMPLIFIED
+from engramlog_server.projections.language.traditional import simplified
 
 MOST_ASKED, MOST_ANSWERED = 80, 90
 """Characters of a question, and of an answer to it."""
@@ -125,10 +125,8 @@ def _chinese(said: str, before: Sequence[str]) -> str:
     if pronoun is None:
         return said
     for text in before:
-        simplified = text.translate(SIMPLIFIED)
-        people = list(
-            dict.fromkeys(found[0] for found in _PERSON_CHINESE.finditer(simplified) if found[0] not in _BOTH)
-        )
+        plain = simplified(text)
+        people = list(dict.fromkeys(found[0] for found in _PERSON_CHINESE.finditer(plain) if found[0] not in _BOTH))
         of_pets = [
             _Person(f"我{who}", who) for who in people if (pronoun[0] == "它") == bool(_PETS_CHINESE.search(who))
         ]
@@ -169,7 +167,7 @@ def answered(
     clauses: Sequence[Clause], read: Sequence[tuple[int, int]], text: str, turn: TurnText, *, han: bool
 ) -> Iterator[ExtractedStatement]:
     """The first sentence of a turn with the question that it answers, if nothing else reads it: "Two, and a third on the way"."""
-    asked = turn.asked.translate(SIMPLIFIED).strip() if han else turn.asked.strip()
+    asked = simplified(turn.asked).strip() if han else turn.asked.strip()
     question = (_ASKS_CHINESE if han else _ASKS_ENGLISH).search(asked)
     first = _SENTENCE.match(text.lstrip())
     if question is None or first is None or _ASKS_FOR_MORE.search(question["asks"]):

@@ -13,6 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
+from pathlib import Path
 
 from engramlog_server.events.errors import DamagedLexicon
 from engramlog_server.projections.language.scripts import holds_han
@@ -28,10 +29,8 @@ Row = Mapping[str, tuple[str, ...]]
 @cache
 def rows(name: str) -> tuple[Row, ...]:
     """The rows of a list, in order. Raises DamagedLexicon where it is missing or not as it was written."""
-    from importlib.resources import files  # noqa: PLC0415 - costs more than a list, and a command that reads no text needs none
-
     try:
-        with files(__name__).joinpath(f"{name}.tsv").open("rb") as file:
+        with Path(__file__).with_name(f"{name}.tsv").open("rb") as file:
             written = file.read(MOST_BYTES + 1)
     except OSError as error:
         raise DamagedLexicon(name, 0, error.strerror or str(error), "the file of this release") from None

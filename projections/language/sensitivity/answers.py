@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN_BLOCK
 from engramlog_server.projections.language.sensitivity.reading import Cues, Piece, Words
-from engramlog_server.projections.language.sensitivity.rule import about, either, listed
+from engramlog_server.projections.language.sensitivity.rule import about, either, listed, one_of
 
 QUESTIONS = Cues(Words("answers_questions"))
 ASKED = Cues(Words("answers_asked"))
@@ -23,22 +21,20 @@ _SAID_TO_THEM = regex(
 )
 
 QUESTIONS_ZH = Cues(listed("密保, 安全问题, 密码提示, 找回问题, 安全提问, 验证问题, 保护问题"))
-_ABOUT = either("""
-    pet, dog, cat, car, school, street, teacher, mother, mom, mum, father, city, town, born, nickname, friend
-    grandmother, grandfather, book, movie, team, concert, job, boss, kiss, crush, spouse, sibling, childhood
-""")
+_ABOUT = regex(lambda: one_of("answers_about"))
 _ANSWER = regex(
-    r"(?:->|\u2192|answer(?:s|ed)?"
-    r"(?: (?:on file|they have|we set|i set|i gave|i put|there))?(?: (?:is|with|as)|\s?[:=])|\?\s?\"?|=\s)\s?[\"']?(?!"
-    + either("""
-    what, which, who, where, how, a, not, too, so, broken, wrong, required, optional, outdated, insecure, useless
-    asked, your, is, it
-    """)
-    + r")(?P<value>[a-z0-9])"
+    lambda: (
+        r"(?:->|\u2192|answer(?:s|ed)?"
+        r"(?: (?:on file|they have|we set|i set|i gave|i put|there))?(?: (?:is|with|as)|\s?[:=])|\?\s?\"?|=\s)\s?[\"']?(?!"
+        + one_of("answers_answer")
+        + r")(?P<value>[a-z0-9])"
+    )
 )
 _ABOUT_SAID = regex(
-    _ABOUT
-    + r"[^\n.;]{0,40}?(?:->|\u2192|:|=| is| was| (?:and|but|so) it(?:'s|s| is)|\?)\s?[\"']?(?!what|the |not|a |and|to )[a-z0-9]{3,}"
+    lambda: (
+        one_of("answers_about") + r"[^\n.;]{0,40}?(?:->|\u2192|:|=| is| was| (?:and|but|so) it(?:'s|s| is)|\?)\s?[\"']?"
+        r"(?!what|the |not|a |and|to )[a-z0-9]{3,}"
+    )
 )
 _TOLD_AT_ONCE = regex(
     r"(?:\s?(?:is|was|:|=|->|\u2192)|,?\s(?:i |we )(?:put|used|said|gave|chose)|[\"']?,?\s(?:put|answer|enter|type))\s?[\"']?"
@@ -61,19 +57,13 @@ _SPACED_ZH = regex(f"(?:问题)?\\s[{HAN_BLOCK}]{{3,14}}\\s(?:答案?\\s?)?[{HAN
 _ASKED_ZH = regex("什么|哪|谁|怎么|吗|找回|用来|为了|忘|几|多少|不|设置|修改|验证")
 
 
-_NO_ANSWER = either("""
-    is, was, what, who, where, how, why, i, we, do, did, can, and, or, the, a, just, asking, not, no, yes, mine
-    that, this, it
-""")
 _ANSWERED = regex(
-    r"[^?\n]{0,40}\?\s{0,2}(?:a[:=]\s?|answer[:=]?\s?|ans[:=]?\s?|it's |it is |-+>?\s?|\u2192\s?)?[\"']?"
-    rf"(?!{_NO_ANSWER})[a-z0-9]"
-)
-_OPENS = regex(
-    either(
-        "security, answer, answers, reset, verify, verification, recover, recovery, bank, account, hint, locked, portal"
+    lambda: (
+        r"[^?\n]{0,40}\?\s{0,2}(?:a[:=]\s?|answer[:=]?\s?|ans[:=]?\s?|it's |it is |-+>?\s?|\u2192\s?)?[\"']?"
+        rf"(?!{one_of('answers_no_answer')})[a-z0-9]"
     )
 )
+_OPENS = regex(lambda: one_of("answers_opens"))
 
 
 def _said_to_them(piece: Piece) -> bool:
@@ -105,7 +95,7 @@ def _answer_in_chinese(piece: Piece) -> bool:
 
 def _told_at_once(piece: Piece) -> bool:
     """`first car for the security q: blue Corolla`."""
-    return re.search(_ABOUT, piece.before) is not None and _TOLD_AT_ONCE.match(piece.after) is not None
+    return _ABOUT.search(piece.before) is not None and _TOLD_AT_ONCE.match(piece.after) is not None
 
 
 PHRASES = Cues(listed("passphrase, passphrases"))
@@ -119,13 +109,7 @@ _PHRASE = regex(
 )
 _SPOKEN_OF = Words("answers_spoken_of")
 """A sentence that begins with one of these is about a passphrase; it is none."""
-_ABOUT_A_PHRASE = regex(
-    either("""
-    characters, must, should, remember, forgot, forget, passphrase, password, e\\.g, example, at least, words, letters
-    same, before
-    usual, above, below, earlier
-""")
-)
+_ABOUT_A_PHRASE = regex(lambda: one_of("answers_about_a_phrase"))
 _WORD = regex(
     rf"(?:\s(?:for|with|at|of|on)\s[^.,:=\n]{{1,28}}?)?{_IS}[\"']?"
     rf"(?P<value>[a-z][a-z'-]{{3,24}}(?: [a-z'-]{{2,16}}){{0,3}})[\"']?\s{{0,2}}(?:$|[.,;!)\n]|and\b)"

@@ -7,13 +7,7 @@ import re
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN_BLOCK
 from engramlog_server.projections.language.sensitivity.reading import Cues, Piece, Sign, TextReading, Words
-from engramlog_server.projections.language.sensitivity.rule import (
-    Rule,
-    about,
-    either,
-    found_in_lower,
-    listed,
-)
+from engramlog_server.projections.language.sensitivity.rule import Rule, about, either, found_in_lower, listed, one_of
 from engramlog_server.projections.language.sensitivity.values import DICTATED, SPOKEN
 
 _OWN = frozenset(listed("puk, passcode, otp, cvv, cvv2, cvc, cvc2, keycode, host key, mtan"))
@@ -32,38 +26,9 @@ CODES = Cues(
 PATTERNS = Cues(["pattern"])
 
 _DIGIT = regex("[0-9]")
-_ACCESS = regex(
-    either("""
-    doors?, gate, garage, alarm, safe, locks?, lockers?, lock ?box, key ?box, key ?safe, padlock, deadbolt, entry
-    entrance, building, apartment, apt, flat, front, back, side, basement, keypad, voice ?mail, phone, iphone, ipad
-    tablet, unlock[a-z]*, verif[a-z]+, guard, security, access, log-?in, sign-?in, sms, 2fa, mfa, two[- ]factor
-    authenticator, one[- ]time, otp, backup, recovery, reset, host, sim, card, debit, atm, bank, burglar, disarm
-    arm, profile, netflix, drive, kids, child, tesla, zoom, meeting
-    wechat pay, wechat, alipay, cash app, venmo, trezor, ledger, tv, badge, steam, discord, xbox, playstation, paypal, revolut
-    lobby, intercom, buzzer, call ?box, gym, shed, suitcase, luggage, bike, airbnb, cottage, cabin, storage
-    parental, screen ?time, pairing, bluetooth, whatsapp, telegram, signal, apple, car, trunk, glove ?box, upi
-    elevator, lift, pool, mail ?box, mailroom, fob, vault, cash ?box, drawer, cupboard, closet, staff, office
-    studio, warehouse, loading dock, stairwell, parking, carport, barn, trailer, van, truck, scooter, briefcase
-    smart ?lock, opens?, get in, gets you in, let yourself in, panic, duress, conference, bridge, uber, lyft
-    doordash, airtag, bouncer, never share, don't share, expires
-    """)
-)
-_OTHER_CODES = regex(
-    either("""
-    error, status, zip, postal, post, promo[a-z]*, discount, coupon, voucher, dress, area, country, dial[a-z]* code
-    source, bar, qr, colou?r, hex, https?, exit, response, product, stock, sku, tax, swift, sort, hs, icd, cpt, iata
-    morse, penal, civil, course, class, event, referral, gift, lines? of, building code, postcode, room code, fault
-    warning, return, unicode, ascii, machine, flight, gate number, offer, game code, cheat, team code, konami, naics
-    style, paint, batch, lot
-    """)
-)
-_OTHER_PINS = regex(
-    either("""
-    gpio, connector, relay, header, solder, bowling, wire, ground, board, arduino, esp32, raspberry, drop a, map
-    lapel, hair, diodes?, bobby, rolling, pcb, jumper, chip, india, bangalore, mumbai, delhi, postal, knocked
-    strike, spare
-    """)
-)
+_ACCESS = regex(lambda: one_of("codes_access", r"unlock[a-z]*", r"verif[a-z]+"))
+_OTHER_CODES = regex(lambda: one_of("codes_other_codes", r"promo[a-z]*", r"dial[a-z]* code"))
+_OTHER_PINS = regex(lambda: one_of("codes_other_pins"))
 _OWNED = regex(either("my, our, his, her, their, mum's, mom's, dad's"))
 _NO_UNIT = r"(?![\w%\"]|[.,:/]\d|-\d| ?" + either("""
     am, pm, a\\.m, p\\.m, mins?, minutes, hours, hrs, seconds, secs, days, weeks, months, years, times, km, miles
@@ -76,21 +41,9 @@ _KEYED = (
 )
 _AFTER = regex(rf"(?P<gap>[^\n$\u00a3\u20ac]{{0,44}}?){_KEYED}{_NO_UNIT}")
 _BEFORE = regex(rf"{_KEYED}\s?(?:,|is|was|opens|unlocks|for|=|gets|on|to|as|disarms|works)?\s?(?:\w+ ){{0,4}}$")
-_TOLD = regex(
-    either("""
-    is, was, are, be, its, it's, to, use, punch, press, type, enter, dial, hit, try, with, now, set, changed, says
-    tap, key in, still, then, for
-    """)
-    + r"|'s\b|:|=|->|\u2192|-\s|,"
-)
+_TOLD = regex(lambda: one_of("codes_told") + r"|'s\b|:|=|->|\u2192|-\s|,")
 _TOLD_SHORTLY = regex(r"\s?(?:is|'s|:|=|->|\u2192|-|to|with|by|using|via|goes|on|code is)\s?")
-_TIMED = regex(
-    either("""
-    at, until, by, since, around, before, after, about, in, over, from, every, than, row, aisle, number, no\\., page
-    line, room, level, floor, flight, bus, terminal, version, model
-    """)
-    + r"\s$"
-)
+_TIMED = regex(lambda: one_of("codes_timed") + r"\s$")
 _CODE_SAID = regex(either("code, digits, keypad, combo, number is, pin"))
 _TURNS = regex(either("left, right, clockwise, (?:counter|anti)-?clockwise, turns?, twice, once, stop at, past"))
 _LETTERED_TURNS = regex(r"\b[lr]\s?\d{1,2}\b")
@@ -243,11 +196,7 @@ _RESCUE_ZH = regex(r"\s?[:是]?\s?[a-z]\d{5}(?![a-z0-9])")
 _PRESSED_ZH = regex(r"[^。\n]{0,6}?先按[^。\n]{0,8}?再[^。\n]{0,12}?(?:拧|转|开|推|拉|按下)")
 _UNCHANGED_ZH = regex(r"(?:的|密码|没改)?[^。\n\d]{0,6}?就?是\s?(?=[a-z]*\d{3})[a-z0-9]{5,12}(?![a-z0-9])")
 _SYSTEM_ZH = regex("系统|登[录陆入]|账号|邮箱|路由|门户|后台|平台")
-_TYPED_INTO = regex(
-    either(
-        "login, log-?in, log in, sign in, laptop, wi-?fi, router, unlock[a-z]*, password, account, vpn, passphrase, netflix"
-    )
-)
+_TYPED_INTO = regex(lambda: one_of("codes_typed_into", r"unlock[a-z]*"))
 
 
 def _keyed(piece: Piece) -> bool:
@@ -300,25 +249,9 @@ _OPENED = regex(
     r"(?:(?:'s)?(?: (?:it|my|the|her|his|our|your|mine|this|that|screen|code|pin))?(?: [a-z']{2,12}){0,2})"
     rf"(?: w/?| with(?: an?)?| using| by| use| is|:|,? (?:just )?(?:type|enter|punch in|key in|tap)|=)\s{{1,2}}{_NUMBER}"
 )
-_THING = regex(
-    either("""
-    lock ?box(?:es)?, key ?box, key ?safe, lock, locks, locked, padlock, padlocked, padlocks, alarm, burglar alarm, gates?, garage
-    keypad, key pad, safe, door, doors, handle, shed, locker, intercom, lobby, entrance, front desk panel, panel, cupboard, cabinet
-    storage, barrier, unit, building, vault, chest, briefcase, suitcase, barn, elevator, lift, gym, cottage, airbnb, bnb
-""")
-)
-_DEVICE = regex(
-    either(
-        "phone, phone's, iphone, ipad, ipad's, tablet, android, pixel, samsung, watch, laptop, screen, lockscreen, lock screen"
-        ", mobile, cell"
-    )
-)
-_CALLED = regex(
-    either("""
-    call, calls, calling, extension, ext, reception, operator, hotline, speak, ring, landline, room service, radio, phone
-    emergency, clock, wake up, wake me, minutes, timer, snooze, pairing mode
-""")
-)
+_THING = regex(lambda: one_of("codes_thing"))
+_DEVICE = regex(lambda: one_of("codes_device"))
+_CALLED = regex(lambda: one_of("codes_called"))
 _EMERGENCY = frozenset(listed("911, 999, 112, 000, 110, 119, 120, 100, 101, 311, 411, 511, 611, 711, 811"))
 _YEAR = regex(r"(?:19|20)\d\d")
 _FROM_SIDE_TO_SIDE = regex(
@@ -372,11 +305,7 @@ def _believed(piece: Piece, number: str, *, device: bool) -> bool:
 
 
 SENT = Cues(Words("codes_sent"))
-SENT_ZH = Cues(
-    listed(
-        "短信, 收到, 发来, 发了, 发我, 发给, 验证, 动态, 登录码, 谷歌, 两步, 双重, 令牌, 六位, 六个数, 6位, 校验, 有效, 过期"
-    )
-)
+SENT_ZH = Cues(Words("codes_sent_zh"))
 _UNIT = r"(?![\w%]|[.,:/-]\d|\s?[$\u20ac\u00a3]|\s\d|\s?" + either("""
     times, people, users, lines, files, words, dollars, bucks, euros, pounds, usd, yen, won, rupees, km, miles, feet
     ft, sq, steps
@@ -388,42 +317,21 @@ _SIX = regex(
 )
 _PREFIXED = regex(r"-(?<=[a-z]-)(?<![a-z\d][a-z]-)\d{6}(?![\w%]|[.,:/-]\d)")
 _OF_ELSE = regex(
-    either("""
-    order, invoice, ticket, tracking, ref, reference, case, booking, zip, postal, postcode, bug, issue, pr, commit
-    error, item, sku
-    model, part, promo, discount, coupon, voucher, referral, extension, ext, donation, cheque, check, budget, sold
-    page, product
-    article, population, parcel, package, shipment, bus, flight, quote, po
-""")
-    + r"\s?(?:number|no\.?|code|id|#)?(?:\s(?:is|was|for|of))?[ :,#]{0,2}$"
+    lambda: one_of("codes_of_else") + r"\s?(?:number|no\.?|code|id|#)?(?:\s(?:is|was|for|of))?[ :,#]{0,2}$"
 )
 _CAME = regex(
-    either(
-        "it (?:just )?texted, texted, they sent, sent me"
-        ", (?:it|they|text|sms|code|message)(?: just| has)? (?:came|arrived)(?: through| in)?, popped up, just got, just in"
+    lambda: (
+        one_of("codes_came", r"(?:it|they|text|sms|code|message)(?: just| has)? (?:came|arrived)(?: through| in)?")
+        + r"|\b(?:what|code(?: that)?) [a-z]{2,16} sent\b"
+        r"|\b(?:whatsapp|telegram|signal|google|apple|paypal|authenticator|app) (?:says?|said|shows)\b"
+        r"|\b(?:sms|text|message)\b[^.\n]{0,24}\b(?:says?|said|is)\b"
     )
-    + r"|\b(?:what|code(?: that)?) [a-z]{2,16} sent\b"
-    r"|\b(?:whatsapp|telegram|signal|google|apple|paypal|authenticator|app) (?:says?|said|shows)\b"
-    r"|\b(?:sms|text|message)\b[^.\n]{0,24}\b(?:says?|said|is)\b"
 )
-_TO_BE_USED = regex(
-    either("""
-    times? out, expires?, runs out, quick(?:ly)?, hurry, valid, log-?in, log in, logging in, sign in, sign-in, sign, confirm, verify
-    verifying, verification, two[- ]factor, 2fa, mfa, otp, one[- ]time, authenticator, account, bank, chase, barclays
-    paypal, google, apple
-    microsoft, amazon, whatsapp, telegram, venmo, revolut, monzo, hsbc, santander, wells fargo, halifax, instagram
-    facebook, steam, uber
-    passcode, code, types? it in, put it in, enter it, read it (?:back|out), before it (?:dies|goes|runs), don't tell
-""")
-)
+_TO_BE_USED = regex(lambda: one_of("codes_to_be_used"))
 _RUNS_OUT = regex(
     either("times out, time out, expires?, runs out, valid (?:for )?\\d+, don't share, never share, do not share")
 )
-_CODED = regex(
-    either(
-        "code, codes, verification, passcode, otp, 2fa, authenticator, login, log-?in, log in, six[- ]digits?, 6[- ]digits?"
-    )
-)
+_CODED = regex(lambda: one_of("codes_coded"))
 
 _SIX_ZH = regex(
     rf"[0-9](?:(?<![\w.$#/+-].)|(?<=[{HAN_BLOCK}].))(?<!\d .)(?:\d\d[ -]\d{{3}}|\d{{3}}|\d{{5}}|(?: \d){{3,5}})"

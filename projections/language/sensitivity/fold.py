@@ -14,7 +14,7 @@ from itertools import pairwise
 from engramlog_server.events.text.invisible import HIDDEN
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN_BLOCK
-from engramlog_server.projections.language.traditional import SIMPLIFIED
+from engramlog_server.projections.language.traditional import characters
 
 _SIGNS = {
     "-": "\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\u2e3a\u2e3b\u30fb",
@@ -55,19 +55,23 @@ def read_as(character: str) -> str:
 def _one_read_as(character: str) -> str:
     if unicodedata.category(character) == "Nd":
         return str(unicodedata.digit(character))
-    return SIMPLIFIED.get(ord(character)) or _SIGN_OF.get(character, character)
+    return characters().get(ord(character)) or _SIGN_OF.get(character, character)
 
 
 _FOLDS = _Folds()
 
 
 _HAN = range(ord(HAN_BLOCK[0]), ord(HAN_BLOCK[-1]) + 1)
-_STAYS = "".join(
-    f"{chr(before + 1)}-{chr(after - 1)}"
-    for before, after in pairwise([_HAN.start - 1, *sorted(SIMPLIFIED.keys() & set(_HAN)), _HAN.stop])
-    if after - before > 1
-)
-CHANGED = regex(rf"[^ -~\t\n\r\u3001\u3002{_STAYS}]+")
+
+
+def _changed() -> str:
+    changed = sorted(characters().keys() & set(_HAN))
+    runs = pairwise([_HAN.start - 1, *changed, _HAN.stop])
+    stays = "".join(f"{chr(before + 1)}-{chr(after - 1)}" for before, after in runs if after - before > 1)
+    return rf"[^ -~\t\n\r\u3001\u3002{stays}]+"
+
+
+CHANGED = regex(_changed)
 """What may be read as something else: all but ASCII, two Chinese stops, and the characters that are simplified already."""
 _STOPS = (("\uff0c", ","), ("\uff1f", "?"), ("\uff01", "!"), ("\uff1a", ":"))
 """The most frequent ones, each replaced in a tenth of the time that the table takes."""

@@ -16,6 +16,7 @@ from engramlog_server.projections.language.sensitivity.rule import (
     either,
     found_in_text,
     listed,
+    one_of,
 )
 from engramlog_server.projections.language.sensitivity.values import bare, random_key, random_letters
 
@@ -117,11 +118,7 @@ def holds_issued_key(read: TextReading) -> bool:
     return _ADDRESSED.search(runs.lower()) is not None
 
 
-RECOVERING = Cues(
-    listed(
-        "backup, back-up, recovery, rescue, scratch, emergency, one-time, one time, 2fa, mfa, 备用, 恢复, 救援, 备份, 应急"
-    )
-)
+RECOVERING = Cues(Words("keys_recovering"))
 _ROWS = regex(
     r"[^\n]{0,16}?(?:codes?|码)[^\n]{0,60}\n"
     r"(?:[ \t]{0,8}(?:\d{1,2}[.):] ?|[-*] ?)?(?:(?=[a-z]{0,7}\d)[a-z0-9]{4,6}[ -][a-z0-9]{4,6}|\d{6,10}"
@@ -288,12 +285,7 @@ _GROUPS = regex(
 )
 _RUN = regex(r"(?<![\w./-])(?=[A-Z]{0,12}\d)[A-Z0-9]{13,18}(?![\w./-])")
 _MIXED = regex(r"(?=[a-z]{0,5}\d)(?=\d{0,5}[a-z])[a-z0-9]{4,6}")
-_OF_ELSE = regex(
-    either("""
-    order, tracking, part, model, serial number, ref, reference, booking, uuid, commit, sku, invoice, parcel, parcels, receipt
-    confirmation, ticket, reservation, imei
-""")
-)
+_OF_ELSE = regex(lambda: one_of("keys_of_else"))
 _CARD = regex(either("card, code, codes, voucher, redeem, pin") + "|[码卡]")
 _GUARD = regex(
     r"(?:\s(?:code|says|said|is|was|now|it's|shows|=|just)){0,3}\s?:?\s{1,2}(?=[A-Z]{0,4}\d)(?=\d{0,4}[A-Z])[A-Z0-9]{5}(?!\w)"

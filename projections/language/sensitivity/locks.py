@@ -9,18 +9,14 @@ import re
 
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.sensitivity.reading import Cues, Piece, Sign, Words
-from engramlog_server.projections.language.sensitivity.rule import about, either, listed
+from engramlog_server.projections.language.sensitivity.rule import about, either, listed, one_of
 
 OPENING = Cues(Words("locks_opening"))
 LOCKS = Cues(Words("locks_locks"))
 MACHINES = Cues(listed("atm, cash machine, cashpoint, cash point, debit card, bank card, cashcard, pin pad"))
 SENT = Cues(listed("text, texted, sms, sent, messaged, message, code, authenticator, verification"))
 BACKS = Cues(listed("digits, back, exp, expires, expiry, cvv, cvc"))
-CONTROLS = Cues(
-    listed(
-        "parental controls, parental control, parental lock, parental thing, parental code, child lock, kid lock, screen time"
-    )
-)
+CONTROLS = Cues(Words("locks_controls"))
 
 _UNIT = r"(?![a-z0-9_%]|[.,:/-]\d|\s?[$\u20ac\u00a3]|\s?" + either("""
     am, pm, mins?, minutes, hours, hrs, seconds, secs, days, weeks, months, years, times, km, miles, feet, ft, sq, mm, cm, lbs
@@ -41,11 +37,7 @@ _AFTER = regex(
     rf"|[:=\u2192-])\s{{0,2}}(?:the code |code )?{_CODE}"
 )
 _TIMED = regex(r"(?:19|20)\d\d\s?$")
-_LOCKED = regex(
-    either(
-        "alarm, panel, doors?, gate, locks?, lockers?, safe, garage, phone, ipad, tablet, keypad, building, shed, padlock"
-    )
-)
+_LOCKED = regex(lambda: one_of("locks_locked"))
 _STANDS = regex(
     r"(?:(?:\s?\((?!s\))[^()\n]{1,24}\))?(?:\s(?:on|to|of|by|for|at|in)\s(?:the |my |our |his |her )?[a-z' -]{2,28}?)?)"
     r"(?:\s?(?:\b(?:digits?|numbers?|code|combo|combination|(?:i |we )?set to|set|opens? (?:with|to|on)"
@@ -57,25 +49,14 @@ _THREE = regex(
 )
 _APART = regex(r"[^\d\n]{0,24}?(?<![\d.])\d(?:[ -]\d){3,7}[#*]?" + _UNIT)
 _LATER = regex(rf"[^\n]{{0,64}}?\b(?:numbers|digits|combo|code)\s?(?:is|are|:|=)\s?(?:set to )?{_CODE}")
-_OF_ELSE = regex(
-    either("""
-    model, cost, costs, paid, price, flight, row, aisle, bay, unit, number, no, room, apt, suite, version, at, since, until
-    from, before, after, in, year, call, phone
-    """)
-    + r"\s?$"
-)
+_OF_ELSE = regex(lambda: one_of("locks_of_else") + r"\s?$")
 _WORD = "(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|nought|naught|double|triple)"
 _SPOKEN = regex(rf"[^.\n]{{0,28}}?\b{_WORD}(?:[ ,-]{{1,2}}{_WORD}){{3,7}}\b")
 _ASKED = regex(
     rf"[^.\n\d$]{{0,24}}?(?:\b(?:it's|its|is|use|uses|enter|type|punch in)\b|[:=\u2192])\s?\d{{4}}(?:\d\d)?{_UNIT}"
 )
 _SENT = regex(r"(?<![\w.$#/:-])\d{3}[ -]?\d{3}(?![\w%]|[-.,:/]\d)")
-_LOGGED = regex(
-    either(
-        "login, log-?in, log in, sign-?in, sign in, verif[a-z]+, bank, paypal, confirm, one[- ]time, authenticator, 2fa"
-        ", apple, google, chase, venmo, amazon"
-    )
-)
+_LOGGED = regex(lambda: one_of("locks_logged", r"verif[a-z]+"))
 _YOURS = regex(
     r"your (?!(?:promo|discount|voucher|coupon|referral|gift|area|zip|postal|order|booking|reference|tracking|error|qr|bar|post)\b)"
     r"(?:[\w.]+ ){1,3}$"

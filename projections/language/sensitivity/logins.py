@@ -11,13 +11,7 @@ from collections.abc import Callable
 
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.sensitivity.reading import Cues, Piece, Sign, TextReading, Words
-from engramlog_server.projections.language.sensitivity.rule import (
-    Begun,
-    Rule,
-    about,
-    either,
-    listed,
-)
+from engramlog_server.projections.language.sensitivity.rule import Begun, Rule, about, either, listed, one_of
 from engramlog_server.projections.language.sensitivity.values import (
     JOINED,
     STAND_IN,
@@ -208,29 +202,13 @@ _ACCOUNT = regex(r"\s(?:acc|account|login|creds)\b\W{1,3}[\w.@+-]{2,40}\s?[/|,]\
 """A user, and what stands after it."""
 _CHANGED = regex(r"\b(?:changed|switched|reset)\b[^.\n]{0,24}\bfrom \S{4,40} to\s{1,2}[\"']?$")
 _LOGINS = frozenset(listed("login, log in, log into, log on, sign in, sign into"))
-_OF_NAMES = regex(
-    either("""
-    called, named, name, names, username, user, users, handle, gamertag, tag, tagged, nickname, file, files, folder
-    branch, model
-    version, playlist, episode, season, channel, hashtag, ssid, host, hostname, id, driver, firmware, follow, part
-    order, series
-    a, an, the new, upgraded, upgrade, device, build, ticket, error, case, bought, buy, got a, got an, function, class
-    variable
-    script, table, column, field, route, endpoint, module, package, commit, plan, street, rd, ref, reference, booking
-    flight
-""")
-    + r"[^.!?\n]{0,18}$"
-)
+_OF_NAMES = regex(lambda: one_of("logins_of_names") + r"[^.!?\n]{0,18}$")
 _HANDLED = Words("logins_handled")
 """Where a name of a user is told as a password is; only what lets somebody in, or what is no name, counts."""
 _LETS_IN = regex(r"(?:type|put|punch|enter|key|log|sign|in|unlock|open)\w{0,3}(?: in)?(?: with| using)?\s{1,2}[\"'(]?$")
 _LOOSELY = frozenset(listed("phone, mail, email, e-mail, computer, network, server, zip, pdf"))
 """Things that are told much else of: only words that lead to a value that is typed count."""
-_LEADING = frozenset(
-    listed(
-        "in, with, by, using, now, to, it, its, it's, is, use, then, want, wants, takes, for, type, put, enter, one's"
-    )
-)
+_LEADING = Words("logins_leading")
 _LEADING_SIGNS = frozenset(":=/|+,>\u2192-")
 """What may end the words that lead to a value: the cheapest question, asked first."""
 NEAR, NEAR_ZH = 72, 28

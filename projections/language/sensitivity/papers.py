@@ -29,6 +29,7 @@ from engramlog_server.projections.language.sensitivity.rule import (
     either,
     found_in_lower,
     listed,
+    one_of,
 )
 from engramlog_server.projections.language.sensitivity.values import SPOKEN
 
@@ -108,11 +109,7 @@ WEAK = Cues(
     listed("account, acc, licence, license, social, bank, visa, chequing, savings, transfer to, wire"), by_word=True
 )
 """Words that say it of a long number just beside them."""
-SPELLED = Cues(
-    listed(
-        "ssn, social security, my social, his social, her social, social is, social's, account number, routing number, sort code"
-    )
-)
+SPELLED = Cues(Words("papers_spelled"))
 """What numbers that are told word by word are said of."""
 _DIGIT = regex("[0-9]")
 _FOUR_DIGITS = regex(r"[0-9](?:[ ().-]{0,2}[a-z]{0,3}[0-9]){3}")
@@ -155,13 +152,7 @@ _NO_NUMBER = regex(
     r"(?:19|20)\d\d[-./ ]\d{1,2}(?:[-./ ]\d{1,2})?$|\d{1,2}[-./ ]\d{1,2}[-./ ](?:19|20)?\d\d$|(?:19|20)\d{2}$|1[- ]8\d\d[- ]"
     r"|\d+(?:\.\d+){1,3}$"
 )
-_OF_ELSE = regex(
-    either("""
-    order, invoice, ticket, flight, tracking, version, build, case, reference, ref, phone, call, text, fax, helpline
-    support at, zip, isbn, room, page, commit, since, in, balance, limit
-    """)
-    + r"\s?(?:number|no\.?|#|id)?[ :]{1,2}$"
-)
+_OF_ELSE = regex(lambda: one_of("papers_of_else") + r"\s?(?:number|no\.?|#|id)?[ :]{1,2}$")
 
 SURE_ZH = Cues(Words("papers_sure_zh"))
 WEAK_ZH = Cues(listed("账号, 账户, 帐号, 帐户, 户头, 开户, 存折, 信用卡, 外国人, 学籍号, 准考证, 档案号, 病案号"))

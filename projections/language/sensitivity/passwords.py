@@ -11,7 +11,15 @@ import re
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN_BLOCK
 from engramlog_server.projections.language.sensitivity.reading import Cues, Piece, Sign, TextReading, Words
-from engramlog_server.projections.language.sensitivity.rule import Begun, Rule, about, either, found_in_lower, listed
+from engramlog_server.projections.language.sensitivity.rule import (
+    Begun,
+    Rule,
+    about,
+    either,
+    found_in_lower,
+    listed,
+    one_of,
+)
 from engramlog_server.projections.language.sensitivity.values import (
     DICTATED,
     DICTATED_ZH,
@@ -218,13 +226,7 @@ _LINK = regex(
     r"(?P<link>is|was|are|be|=|:|->|\u2192|-|'s|now|set to|changed to|to)?\s{0,2}"
     r"(?:is|now|still|just|again|back to|:|->)?\s{0,2}[\"'(`]?$"
 )
-_RULES_SAID = regex(
-    either("""
-    must, should, at least, contains?, requires?, characters?, chars, minimum, digits long, policy, e\\.g
-    for example, such as, like, forgot, generator, strength, wrong, never, don't share, length, uppercase and
-    one uppercase
-    """)
-)
+_RULES_SAID = regex(lambda: one_of("passwords_rules_said"))
 _DIGITS_SAID = regex(
     r"\s{0,2}(?:for [^.,:;\d]{1,24}? )?(?:is|was|:|=|->|\u2192|-)?\s{0,2}(?:now |still |just )?[\"']?\d{4,12}[#*]?"
     r"(?![\w%]|[-.,:/]\d| ?(?:characters|chars|digits|times|bits|words|users|people|days|years|months|of|or|and)\b)"

@@ -15,10 +15,10 @@ from engramlog_server.projections.language.sensitivity.rule import (
     Begun,
     Rule,
     about,
-    either,
     found_in_lower,
     found_in_text,
     listed,
+    one_of,
 )
 from engramlog_server.projections.language.times.names import MONTH_STARTS
 
@@ -141,44 +141,23 @@ _CONTACT = (
     Rule("address", 2, found_in_text(_CALLED_ADDRESS_ZH), ADDRESSES_ZH),
 )
 
-_ILLNESS = either("""
-    diabetes, cancer, leuka?emia, lymphoma, melanoma, tumou?rs?, depression, anxiety disorder
-    panic (?:attacks|disorder), adhd, autism, bipolar, schizophrenia, ptsd, ocd, asthma, epilepsy, seizures, hiv
-    aids, hepatitis, herpes, syphilis, chlamydia, gonorrho?ea, hypertension, high blood pressure, arthritis
-    fibromyalgia, lupus, multiple sclerosis, parkinson'?s?, alzheimer'?s?, dementia, anorexia, bulimia
-    eating disorder, endometriosis, pcos, crohn'?s?, colitis, ibs, kidney disease, heart disease, heart attack
-    heart condition, stroke, copd, cirrhosis, psoriasis, insomnia, sleep apnea, long covid, tuberculosis
-    erectile dysfunction, infertility, an? addiction, alcoholism, migraines, glaucoma, hernia, an? std, an? sti
-    postpartum depression
-""")
-_MEDICINE = either("""
-    antidepressants?, ssris?, insulin, metformin, lithium, sertraline, zoloft, prozac, fluoxetine, lexapro, xanax
-    adderall, ritalin, concerta, vyvanse, chemo(?:therapy)?, methadone, suboxone, warfarin, antipsychotics?
-    levothyroxine, beta blockers, viagra, arvs?, hormone therapy, blood thinners
-""")
-_STATE = either("""
-    pregnant, hiv[- ]positive, bipolar, autistic, an? (?:recovering )?(?:alcoholic|addict), suicidal, anorexic
-    bulimic, epileptic, diabetic, schizophrenic, infertile, in rehab, in remission
-""")
-_TREATED = either("""
-    abortion, miscarriage, mastectomy, hysterectomy, vasectomy, ivf, chemo(?:therapy)?, dialysis, colonoscopy
-    biopsy, bypass surgery
-""")
 HEALTH = Cues(Words("private_health"))
 """One of these stands in every English text that the rule for health can match; so with the next ones."""
 _SOMEBODY = (
     "(?:wife|sister|daughter|girlfriend|mom|mum|mother|son|brother|husband|dad|father|partner|friend|boss|cousin)"
 )
 _ILL = regex(
-    r"\bdiagnosed (?:me |him |her )?(?:with|as)\s\w"
-    r"|\b(?:have|has|had|having|'ve|got|suffer(?:s|ed|ing)? from|living with|treat(?:ed|ment) for|struggl\w{1,4} with"
-    r"|battl\w{1,4}"
-    rf"|positive for|recovering from|remission from|my|his|her|their)\s(?:[a-z0-9'-]{{1,14}} ){{0,3}}?{_ILLNESS}"
-    rf"|\b(?:take|takes|taking|took|on|prescribed|started|back on)\s(?:\w{{1,12}} ){{0,3}}?{_MEDICINE}"
-    rf"|\b(?:i'm|i am|i was|she's|she is|he's|he is|they're|{_SOMEBODY}(?:'s| is"
-    rf"| was))\s(?:[\w-]{{1,12}} ){{0,3}}?{_STATE}"
-    rf"|\b(?:had|having|have|after|need|needed|getting)\s(?:an? |my |her )?{_TREATED}"
-    r"|\b(?:my|see|sees|seeing|saw)\s(?:an? |my )?(?:psychiatrist|oncologist|psychotherapist)\b"
+    lambda: (
+        r"\bdiagnosed (?:me |him |her )?(?:with|as)\s\w"
+        r"|\b(?:have|has|had|having|'ve|got|suffer(?:s|ed|ing)? from|living with|treat(?:ed|ment) for|struggl\w{1,4} with"
+        r"|battl\w{1,4}|positive for|recovering from|remission from|my|his|her|their)"
+        rf"\s(?:[a-z0-9'-]{{1,14}} ){{0,3}}?{one_of('personal_illness')}"
+        rf"|\b(?:take|takes|taking|took|on|prescribed|started|back on)\s(?:\w{{1,12}} ){{0,3}}?{one_of('personal_medicine')}"
+        rf"|\b(?:i'm|i am|i was|she's|she is|he's|he is|they're|{_SOMEBODY}(?:'s| is"
+        rf"| was))\s(?:[\w-]{{1,12}} ){{0,3}}?{one_of('personal_state')}"
+        rf"|\b(?:had|having|have|after|need|needed|getting)\s(?:an? |my |her )?{one_of('personal_treated')}"
+        r"|\b(?:my|see|sees|seeing|saw)\s(?:an? |my )?(?:psychiatrist|oncologist|psychotherapist)\b"
+    )
 )
 
 ORIENTATION = Cues(Words("private_orientation"))

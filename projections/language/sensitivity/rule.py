@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from engramlog_server.projections.language.patterns import regex
@@ -16,6 +16,7 @@ from engramlog_server.projections.language.sensitivity.reading import (
     Piece,
     Sign,
     TextReading,
+    Words,
     positions,
 )
 
@@ -67,7 +68,16 @@ def listed(text: str) -> tuple[str, ...]:
 
 def either(text: str) -> str:
     """A listed text as alternatives of a regular expression, each a whole word where it begins and ends in a Latin letter."""
-    return rf"(?<![a-z])(?:{'|'.join(listed(text))})(?![a-z])"
+    return _whole(listed(text))
+
+
+def one_of(name: str, *others: str) -> str:
+    """The words of a list and other alternatives, as `either` has them. The list is read: hand `regex` a function."""
+    return _whole([*map(re.escape, Words(name)), *others])
+
+
+def _whole(alternatives: Iterable[str]) -> str:
+    return rf"(?<![a-z])(?:{'|'.join(alternatives)})(?![a-z])"
 
 
 class Begun:
