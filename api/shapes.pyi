@@ -994,6 +994,8 @@ class HistoryFigures(TypedDict):
     merges_undone: int
     compressions: int
     possible_conflicts: int
+    task_successes: NotRequired[int]
+    task_failures: NotRequired[int]
     conflict_errors: ConflictErrors
 
 class LawShape(TypedDict):
@@ -1055,6 +1057,7 @@ class OwnerStats(Place):
     figures: HistoryFigures
     shown: dict[str, ShownFigures]
     chain: str
+    satisfaction: NotRequired[list[WeekFigures]]
     embedding: NotRequired[Coverage | None]
 
 class ParameterShape(TypedDict):
@@ -1102,6 +1105,14 @@ class Strength(Card):
     last_reinforced_at: str
     archives_at: str | None
     deletes_at: str | None
+
+class WeekFigures(TypedDict):
+    week: str
+    answers: int
+    task_success: int
+    task_failure: int
+    reported_share: float
+    success_share: float | None
 
 class WeightBucket(TypedDict):
     up_to: float | None
@@ -1937,6 +1948,7 @@ class SourcesNamed(LinesTold, Placed):
 
 class AccessFigures(TypedDict):
     recorded: NotRequired[int]
+    blocks: NotRequired[int]
     waiting: NotRequired[int]
     dropped: NotRequired[int]
     lost: int

@@ -311,6 +311,8 @@ def _accesses(told: Mapping[str, int]) -> Iterator[Metric]:
     """What this server recorded of what it showed, what waits, and what was lost; and what any process lost."""
     recorded, waiting, dropped = (told.get(name, 0) for name in ("recorded", "waiting", "dropped"))
     yield CounterMetricFamily("engramlog_accesses_recorded", "Accesses that this server appended.", value=recorded)
+    blocks = "Blocks for prompts whose memories this server recorded as injected."
+    yield CounterMetricFamily("engramlog_blocks_recorded", blocks, value=told.get("blocks", 0))
     yield _gauge("engramlog_accesses_waiting", "Accesses that wait for the next append.", waiting)
     yield CounterMetricFamily("engramlog_accesses_dropped", "Accesses that this server lost.", value=dropped)
     lost = "accesses that any process lost since the alarm of it was last cleared."

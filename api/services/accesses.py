@@ -114,7 +114,7 @@ class AccessRecorder:
         self._pools: dict[_Key, _Pool] = {}
         self._full: list[tuple[_Key, _Pool]] = []
         self._held = 0
-        self._recorded = 0
+        self._recorded = self._blocks = 0
         self._dropped = 0
         self._untold: dict[str, tuple[int, str]] = {}
         """Reason -> accesses lost by it that were not told yet, and the newest in words."""
@@ -235,6 +235,7 @@ class AccessRecorder:
                 self._drop(1, NOT_APPENDED, failure)
             elif receipts[0].status == "appended":
                 self._recorded += 1
+                self._blocks += 1
         if failure is not None:
             self._tell_losses()
         return receipts[0] if failure is None else None
@@ -323,10 +324,10 @@ class AccessRecorder:
             self._lost(accesses, reason)
 
     def figures(self) -> dict[str, int]:
-        """How many accesses this process appended, holds, and lost since it began."""
+        """How many accesses this process appended, blocks for prompts among them, holds, and lost since it began."""
         with self._lock:
             waiting = sum(len(pool.accesses) for pool in (*self._pools.values(), *(pool for _, pool in self._full)))
-            return {"recorded": self._recorded, "waiting": waiting, "dropped": self._dropped}
+            return {"recorded": self._recorded, "blocks": self._blocks, "waiting": waiting, "dropped": self._dropped}
 
     def start(self) -> None:
         """Flush every second from now on, and sooner what is full, until `stop`."""

@@ -394,7 +394,8 @@ def _messages(block: Block) -> list[Line]:
 
 
 MOST_OUTCOMES = 100
-_REPORTS, _ = numbers_of(MemoryReinforced.__name__, "reinforce")
+REPORTS, _ = numbers_of(MemoryReinforced.__name__, "reinforce")
+"""How the change log numbers reports."""
 _PIECE = 500
 
 
@@ -442,7 +443,7 @@ def outcomes_of(
 def _reports(views: RedisViews, owner: str, within: Collection[int] | None, check: Check) -> Iterator[Stored]:
     """Every report of how it went with a memory, in the order of the log, each once."""
     entries = views.changelogs.entries(owner, check=check)
-    seqs = dict.fromkeys(entry.seq for _, entry in entries if entry.type == _REPORTS)
+    seqs = dict.fromkeys(entry.seq for _, entry in entries if entry.type == REPORTS)
     for piece in _pieces([seq for seq in seqs if within is None or seq in within]):
         yield from views.stored(owner, piece)
 

@@ -14,11 +14,12 @@ import numpy as np
 
 from engramlog_server.api.requests.checks import TimesAsked, check_owner, told_times
 from engramlog_server.api.requests.snapshots import Snapshot
+from engramlog_server.api.services.answers import REPORTS, without_text
 from engramlog_server.api.services.histories import SCANNED
 from engramlog_server.api.services.reading import Reader
-from engramlog_server.api.shapes import HistoryFigures, OwnerStats, ShownFigures, WeightFigures
+from engramlog_server.api.shapes import HistoryFigures, OwnerStats, ShownFigures, WeekFigures, WeightFigures
 from engramlog_server.api.work.patience import current_check, weigh
-from engramlog_server.events.catalogue import MemoriesAccessed, ReviewSettled
+from engramlog_server.events.catalogue import MemoriesAccessed, MemoryReinforced, ReviewSettled
 from engramlog_server.events.envelope import Stored, decode
 from engramlog_server.events.errors import DamagedState, LogGap
 from engramlog_server.events.text.embedder_names import NONE
@@ -29,6 +30,7 @@ from engramlog_server.projections.fold.trust import raw_id
 from engramlog_server.projections.laws.law import Floats
 from engramlog_server.projections.memory.columns import STATES, Columns
 from engramlog_server.projections.memory.record import CATEGORIES, LEVELS, SECRET
+from engramlog_server.projections.memory.working_memory import Said, read_said
 from engramlog_server.projections.redis.meanings import Meanings
 from engramlog_server.projections.redis.said import PIECE
 from engramlog_server.projections.redis.store import slices
@@ -37,14 +39,17 @@ from engramlog_server.projections.reports.tally import (
     ACTIVATIONS,
     COMPRESSIONS,
     CONFLICTS,
+    FAILURES,
     FREQUENT,
     MERGES,
     NEGATIONS,
+    SUCCESSES,
     TAKEN_BACK,
     UNMERGES,
     Passed,
     Tally,
 )
+from engramlog_server.projections.views.answered import Report, WeekOfAnswers, turns_answered, weeks_of_answers
 from engramlog_server.projections.views.query import seen_at
 
 BUCKETS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0)
@@ -77,8 +82,14 @@ class OwnerStatistics:
             state = snapshot.view.state
             weigh(state.entries // SCANNED + state.applied // READ_AT_ONCE)
             told = self._standing(owner, snapshot)
-        figures, shown = self._counted(owner, snapshot)
-        beside = {"figures": figures, "shown": shown, "chain": snapshot.chain.hex(), **snapshot.told}
+        figures, shown, weeks = self._counted(owner, snapshot)
+        beside = {
+            "figures": figures,
+            "shown": shown,
+            "satisfaction": weeks,
+            "chain": snapshot.chain.hex(),
+            **snapshot.told,
+        }
         return cast("OwnerStats", {"owner": owner, **told_times(times), **told, **beside})
 
     def summed(self, owners: Iterable[tuple[str, int]]) -> tuple[HistoryFigures, int]:
@@ -131,16 +142,24 @@ class OwnerStatistics:
             **vectors,
         }
 
-    def _counted(self, owner: str, snapshot: Snapshot) -> tuple[HistoryFigures, dict[str, ShownFigures]]:
+    def _counted(
+        self, owner: str, snapshot: Snapshot
+    ) -> tuple[HistoryFigures, dict[str, ShownFigures], list[WeekFigures]]:
         check, tally, refusals, shown = current_check(), Tally(), _Refusals(), dict[str, ShownFigures]()
+        said, reported = list[Said](), list[Report]()  # the newest first
         done, total = 0, max(snapshot.view.state.entries, 1)
         for piece in self._pieces(owner, snapshot, check):
             passed = tally.add(piece.entries)
             refusals.add(passed, self._read(owner, passed.settled, check))
-            count_shown(self._read(owner, piece.silent, check), shown)
+            silent = list(self._read(owner, piece.silent, check))
+            count_shown(silent, shown)
+            said += [one for each in reversed(silent) if (one := _without_text(each)) is not None]
+            reports = {entry.seq for entry in piece.entries if entry.type == REPORTS}
+            reported += map(_report, reversed(list(self._read(owner, sorted(reports), check))))
             done += len(piece.entries)
             check(done, total)
-        return _figures(tally, refusals.refused), shown
+        weeks = weeks_of_answers(turns_answered(said[::-1]), reported[::-1])
+        return _figures(tally, refusals.refused), shown, [_week(one) for one in weeks]
 
     def _pieces(self, owner: str, snapshot: Snapshot, check: Check) -> Iterator[_Piece]:
         """The owner's events that count, the newest packs first; of a past what was folded for it."""
@@ -210,6 +229,30 @@ def count_shown(read: Iterable[Stored], shown: dict[str, ShownFigures]) -> None:
             of["memories"] += sum(len(one.shown) for one in data.accesses) or sum(hit.count for hit in data.hits)
 
 
+def _without_text(stored: Stored) -> Said | None:
+    said = read_said(stored)
+    return None if said is None else without_text(said)
+
+
+def _report(stored: Stored) -> Report:
+    event = decode(stored.kind, stored.body)
+    data = event.data
+    assert isinstance(data, MemoryReinforced)
+    return Report(data.turn_id, event.causation_id, data.outcome)
+
+
+def _week(one: WeekOfAnswers) -> WeekFigures:
+    reported = one.task_success + one.task_failure
+    return {
+        "week": one.monday.isoformat(),
+        "answers": one.answers,
+        "task_success": one.task_success,
+        "task_failure": one.task_failure,
+        "reported_share": round(reported / one.answers, 4),
+        "success_share": round(one.task_success / reported, 4) if reported else None,
+    }
+
+
 def _figures(tally: Tally, refused: int) -> HistoryFigures:
     counts = tally.counts
     return {
@@ -220,6 +263,8 @@ def _figures(tally: Tally, refused: int) -> HistoryFigures:
         "merges_undone": counts[UNMERGES],
         "compressions": counts[COMPRESSIONS],
         "possible_conflicts": counts[CONFLICTS],
+        "task_successes": counts[SUCCESSES],
+        "task_failures": counts[FAILURES],
         "conflict_errors": {
             "taken_back": counts[TAKEN_BACK],
             "refused": refused,

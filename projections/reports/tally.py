@@ -13,6 +13,7 @@ from engramlog_server.projections.fold.changelog import Entry, numbers_of
 
 ACTIVATIONS, FREQUENT, NEGATIONS, MERGES = "activations", "frequent_mentions", "negations", "merges"
 UNMERGES, COMPRESSIONS, TAKEN_BACK, CONFLICTS = "merges_undone", "compressions", "taken_back", "possible_conflicts"
+SUCCESSES, FAILURES = "task_successes", "task_failures"
 COUNTED: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("MemoryMentioned", "reinforce"): (ACTIVATIONS,),
     ("MemoryMentioned", "merge"): (ACTIVATIONS, FREQUENT),
@@ -24,11 +25,14 @@ COUNTED: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("MemoryCompressed", "compress"): (COMPRESSIONS,),
 }
 """Event and decision -> the figures that it counts for."""
-FIGURES = (ACTIVATIONS, FREQUENT, NEGATIONS, MERGES, UNMERGES, COMPRESSIONS, TAKEN_BACK, CONFLICTS)
+FIGURES = (ACTIVATIONS, FREQUENT, NEGATIONS, MERGES, UNMERGES, COMPRESSIONS, TAKEN_BACK, CONFLICTS, SUCCESSES, FAILURES)
 POSSIBLE = "possible conflict"
 """The reason of a link that flags two memories."""
 _OF = {numbers_of(event, decision): figures for (event, decision), figures in COUNTED.items()}
 _LINK = numbers_of("MemoriesLinked", "link")
+_REPORT = numbers_of("MemoryReinforced", "reinforce")
+_OUTCOMES = {"outcome task_success": (SUCCESSES,), "outcome task_failure": (FAILURES,)}
+"""Reason of a report -> the figures that it counts for."""
 _NEGATION, _WAITS = numbers_of("MemoryNegated", "wait")
 _SETTLED = numbers_of("ReviewSettled", "settle")
 
@@ -64,6 +68,8 @@ class Tally:
             figures = _OF.get(kind, ())
             if kind == _LINK and entry.reason == POSSIBLE:
                 figures = (CONFLICTS,)
+            elif kind == _REPORT:
+                figures = _OUTCOMES.get(entry.reason, ())
             elif entry.decision == _WAITS:
                 waited.add(entry.raw_id)
                 if entry.type == _NEGATION:

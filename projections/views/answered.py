@@ -5,10 +5,12 @@ Pure, and linear in what was said.
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import date, timedelta
 from typing import NamedTuple
 
+from engramlog_server.events.envelope import EPOCH
 from engramlog_server.projections.memory.working_memory import ASKING, SPEAKING, Injection, Said, Turn
 
 
@@ -148,3 +150,57 @@ def _said_next(told: Sequence[Said], at: int, injection: Injection, turn: Turn |
     )
     answer = next(following, None)
     return () if answer is None or answer.role in ASKING else (answer,)
+
+
+MOST_WEEKS = 53
+
+
+class Report(NamedTuple):
+    """Somebody reported how a task went in which a memory was used."""
+
+    turn_id: str | None
+    cause: str | None
+    """Id of the event that the report names as its cause."""
+    outcome: str
+
+
+class WeekOfAnswers(NamedTuple):
+    """The answers of one week, and how their tasks went."""
+
+    monday: date
+    """In UTC."""
+    answers: int
+    """Turns for which memories were injected first in this week."""
+    task_success: int
+    task_failure: int
+    """Answers by the newest report of their task; those without a report count in neither."""
+
+
+def weeks_of_answers(found: Iterable[TurnAnswered], reports: Iterable[Report]) -> list[WeekOfAnswers]:
+    """How the tasks of these answers went, by week, the newest first, at most `MOST_WEEKS`; weeks without an answer are left out.
+
+    `reports`: in the order of the log. A report belongs to an answer by the id of its turn or reply, or by the event it names as
+    its cause. `used` and `manual_review` say nothing of how a task went.
+    """
+    told = dict[tuple[str, str | None], tuple[int, str]]()
+    for number, report in enumerate(reports):
+        if report.outcome in ("task_success", "task_failure"):
+            told["turn", report.turn_id] = told["cause", report.cause] = number, report.outcome
+    weeks: dict[date, Counter[str]] = defaultdict(Counter)
+    for one in found:
+        day = (EPOCH + timedelta(microseconds=one.injections[0].at)).date()
+        week = weeks[day - timedelta(days=day.weekday())]
+        week["answers"] += 1
+        names = {
+            ("turn", one.turn_id),
+            *(name for turn in _turns(one) for name in (("turn", turn.turn_id), ("cause", turn.event_id))),
+        }
+        _, outcome = max((told[name] for name in names & told.keys() if name[1]), default=(0, ""))
+        week[outcome] += 1
+    newest = sorted(weeks.items(), reverse=True)[:MOST_WEEKS]
+    return [WeekOfAnswers(day, week["answers"], week["task_success"], week["task_failure"]) for day, week in newest]
+
+
+def _turns(one: TurnAnswered) -> Iterable[Turn]:
+    """What was asked and replied; where nobody named the turn, what was said next."""
+    return one.following if one.turn is None else (one.turn, *one.replies)

@@ -94,7 +94,7 @@ STATUS: dict[str, Any] = {
         },
     },
     "alarms": [],
-    "accesses": {"recorded": 1204, "waiting": 3, "dropped": 0, "lost": 0},
+    "accesses": {"recorded": 1204, "blocks": 310, "waiting": 3, "dropped": 0, "lost": 0},
     "embedder": {"name": "auto", "chosen_by": "store", "missing": [], "loaded": ["all-MiniLM-L6-v2"]},
     "listening": {"by": "tls", "certificate_ends": "2027-02-20T09:30:00+00:00", "operating": "socket"},
     "backed_up": "2026-11-22T03:00:04.120000Z",

@@ -32,7 +32,9 @@ def store(told: Mapping[str, Any], console: Console = out) -> None:
             "jobs": _jobs(told["lifecycle"]),
             "inboxes": _counted(told["inboxes"]),
             "refused": told["refused"] or None,
-            "accesses": _counted({name: count for name, count in told["accesses"].items() if name != "recorded"}),
+            "accesses": _counted(
+                {name: count for name, count in told["accesses"].items() if name not in ("recorded", "blocks")}
+            ),
             "embedder": _embedder(told["embedder"]),
             "listening": _listening(told["listening"]),
             "backed up": told["backed_up"],

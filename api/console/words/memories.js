@@ -161,6 +161,8 @@ words({
   "figure.merges_undone": ["merges undone", "撤销合并"],
   "figure.compressions": ["compressions", "压缩"],
   "figure.possible_conflicts": ["possible conflicts", "可能的冲突"],
+  "figure.task_successes": ["tasks that succeeded", "成功的任务"],
+  "figure.task_failures": ["tasks that failed", "失败的任务"],
   // Export.
   "export.title": ["Export", "导出"],
   "export.what": ["What", "内容"],

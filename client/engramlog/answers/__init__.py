@@ -147,6 +147,7 @@ from engramlog.answers.living import (
     ReviewsDue,
     ShownFigures,
     Strength,
+    WeekFigures,
     WeightBucket,
     WeightFigures,
 )

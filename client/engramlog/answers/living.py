@@ -239,6 +239,9 @@ class HistoryFigures(Result):
     """Levels that a sweep recorded."""
     possible_conflicts: int
     """Pairs that were linked as a possible conflict."""
+    task_successes: int = 0
+    """Reports of a task that succeeded with a memory."""
+    task_failures: int = 0
     conflict_errors: ConflictErrors
 
 
@@ -249,6 +252,22 @@ class ShownFigures(Result):
     """Answers that showed anything; of `injection` events, one for each block."""
     memories: int
     """Memories in them, counted as often as they were shown."""
+
+
+class WeekFigures(Result):
+    """How the tasks went for which memories were put into prompts, in one week."""
+
+    week: str
+    """Its Monday, in UTC."""
+    answers: int
+    """Turns for which memories were injected first in this week."""
+    task_success: int
+    task_failure: int
+    """Answers by the newest report of their task (`reinforce` with the id of the turn or reply, or caused by it)."""
+    reported_share: float
+    """Share of the answers whose task was reported, 0 to 1."""
+    success_share: float | None
+    """Share of `task_success` among those reported; null where none was."""
 
 
 class OwnerStats(Place):
@@ -275,6 +294,8 @@ class OwnerStats(Place):
     """By way of showing: recall (searches), detail, association, injection (blocks for prompts), inspection,
     reveal."""
     chain: str
+    satisfaction: list[WeekFigures] = []
+    """By week, the newest first, at most 53."""
     embedding: Coverage | None = None
     """How many have a vector, where one embeds."""
 

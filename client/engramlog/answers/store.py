@@ -165,6 +165,8 @@ class AccessFigures(Result):
 
     recorded: int = 0
     """Accesses that this server appended since it began."""
+    blocks: int = 0
+    """Blocks for prompts among them."""
     waiting: int = 0
     """Accesses that wait here for the next append, within a second."""
     dropped: int = 0

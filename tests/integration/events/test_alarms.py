@@ -110,14 +110,14 @@ def test_accesses_that_were_lost_are_counted_by_status_metrics_and_an_alarm_and_
         metrics = stage.client.get("/metrics").text
         cleared = stage.client.post("/v1/alarms/clear", json={"name": ACCESSES_LOST}).json()
         after = stage.client.get("/v1/status").json()["accesses"]
-    assert before == {"recorded": 1, "waiting": 0, "dropped": 0, "lost": 0}
-    assert status["accesses"] == {"recorded": 1, "waiting": 1, "dropped": 3, "lost": 3}
+    assert before == {"recorded": 1, "blocks": 0, "waiting": 0, "dropped": 0, "lost": 0}
+    assert status["accesses"] == {"recorded": 1, "blocks": 0, "waiting": 1, "dropped": 3, "lost": 3}
     assert [(one["name"], one["count"], one["severity"]) for one in status["alarms"]] == [(ACCESSES_LOST, 3, "warning")]
     assert ready.status_code == 200
     for line in ("accesses_recorded_total 1.0", "accesses_waiting 1.0", "accesses_dropped_total 3.0"):
         assert f"engramlog_{line}" in metrics
     assert cleared["alarms"] == []
-    assert after == {"recorded": 1, "waiting": 1, "dropped": 3, "lost": 0}
+    assert after == {"recorded": 1, "blocks": 0, "waiting": 1, "dropped": 3, "lost": 0}
 
 
 def _refuse(*_: Any, **__: Any) -> Any:

@@ -19,7 +19,19 @@ from engramlog_server.events.log import AppendReceipt
 from engramlog_server.events.partitions import partition_of
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.chaos.attendants import live_keys
-from tests.given.events import compressed, created, deleted, in_conflict, mentioned, merged, negated, shown, unmerged
+from tests.given.events import (
+    compressed,
+    created,
+    deleted,
+    in_conflict,
+    mentioned,
+    merged,
+    negated,
+    reinforced,
+    shown,
+    unmerged,
+)
+from tests.given.said import injected, said
 
 NOTHING = {"taken_back": 0, "refused": 0, "total": 0}
 
@@ -66,6 +78,8 @@ def test_each_figure_counts_what_happened_once(store: Store) -> None:
         "merges_undone": 1,
         "compressions": 1,
         "possible_conflicts": 1,
+        "task_successes": 0,
+        "task_failures": 0,
         "conflict_errors": {"taken_back": 1, "refused": 0, "total": 1},
     }
 
@@ -81,6 +95,8 @@ def test_of_a_past_what_had_happened_then_is_counted(store: Store) -> None:
         "merges_undone": 0,
         "compressions": 0,
         "possible_conflicts": 0,
+        "task_successes": 0,
+        "task_failures": 0,
         "conflict_errors": NOTHING,
     }
     assert told["shown"] == {"recall": {"answers": 1, "memories": 2}, "injection": {"answers": 1, "memories": 1}}
@@ -92,6 +108,29 @@ def test_what_was_known_later_of_an_earlier_day_is_counted_only_once_it_was_know
     of_then = store.operator.stats(owner, known=known, as_of=day(4.5))["figures"]
     of_now = store.operator.stats(owner, as_of=day(4.5))["figures"]
     assert (of_then["activations"], of_now["activations"]) == (3, 4)
+
+
+def test_satisfaction_is_told_by_week_and_of_a_past_as_it_was_then(store: Store) -> None:
+    owner = store.owner()
+    store.tell(
+        owner,
+        created("I like tea", "tea"),
+        said("t1", "What do I drink?", day=1),
+        injected("tea", turn_id="t1", day=1),
+        injected("tea", turn_id="t2", day=1.1),
+        injected("tea", turn_id="t3", day=9),
+    )
+    before = store.tell(owner, reinforced("tea", day=9.1, outcome="task_failure", turn_id="t1"))
+    store.tell(owner, reinforced("tea", day=9.2, outcome="task_success", turn_id="t1"))
+    store.tell(owner, reinforced("tea", day=9.3, outcome="task_success"))
+    told = store.operator.stats(owner)
+    newer, older = told["satisfaction"]
+    assert (newer["answers"], newer["reported_share"], newer["success_share"]) == (1, 0.0, None)
+    assert (older["answers"], older["task_success"], older["task_failure"]) == (2, 1, 0)
+    assert (older["reported_share"], older["success_share"]) == (0.5, 1.0)
+    assert (told["figures"]["task_successes"], told["figures"]["task_failures"]) == (2, 1)
+    _, then = store.operator.stats(owner, as_of=before)["satisfaction"]
+    assert (then["task_success"], then["task_failure"]) == (0, 1)
 
 
 def test_figures_are_those_of_the_history(store: Store) -> None:

@@ -190,7 +190,7 @@ def test_an_append_that_fails_is_counted_and_told_in_one_line_not_one_an_access_
     bench.shown("a")
     bench.recorder.stop()
     assert bench.told.lost == [(80, NOT_APPENDED), (1, NOT_APPENDED)]
-    assert bench.recorder.figures() == {"recorded": 1, "waiting": 0, "dropped": 81}
+    assert bench.recorder.figures() == {"recorded": 1, "blocks": 0, "waiting": 0, "dropped": 81}
 
 
 def test_an_append_that_is_answered_with_a_failure_is_lost_as_one_that_is_refused(bench: Bench) -> None:
@@ -198,7 +198,7 @@ def test_an_append_that_is_answered_with_a_failure_is_lost_as_one_that_is_refuse
     bench.shown("a")
     assert bench.recorder.flush() == []
     assert injected(bench, ["a"]) is None
-    assert bench.recorder.figures() == {"recorded": 0, "waiting": 0, "dropped": 2}
+    assert bench.recorder.figures() == {"recorded": 0, "blocks": 0, "waiting": 0, "dropped": 2}
     assert bench.told.lines[0]["reason"] == "partition 0 takes nothing"
     bench.log.fails = False
     assert injected(bench, ["a"]).written  # the control
@@ -212,7 +212,7 @@ def test_more_than_may_wait_is_dropped_and_counted_and_the_rest_is_appended() ->
     waiting = bench.recorder.figures()["waiting"]
     assert 10 < waiting < 100
     bench.recorder.flush()
-    assert bench.recorder.figures() == {"recorded": waiting, "waiting": 0, "dropped": 200 - waiting}
+    assert bench.recorder.figures() == {"recorded": waiting, "blocks": 0, "waiting": 0, "dropped": 200 - waiting}
     assert len(bench.events()) == waiting
     assert bench.told.lost == [(200 - waiting, TOO_MANY)]
     for n in range(waiting):  # what was given back can be taken again, all of it
@@ -239,7 +239,7 @@ def test_a_recorder_that_runs_appends_by_itself_and_the_rest_when_it_stops(bench
         bench.shown("a")
     bench.recorder.stop()
     assert len(everything(bench)) == 3 * MOST_ACCESSES
-    assert bench.recorder.figures() == {"recorded": 3 * MOST_ACCESSES, "waiting": 0, "dropped": 0}
+    assert bench.recorder.figures() == {"recorded": 3 * MOST_ACCESSES, "blocks": 0, "waiting": 0, "dropped": 0}
 
 
 def test_an_answer_that_showed_nothing_is_no_access(bench: Bench) -> None:
