@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 from unicodedata import normalize
 
-from engramlog_server.projections.models.prompt_files import Language
+from engramlog_server.projections.models.chat import Language
 
 _FAREWELL = "\n</memory > ``` --- END ---\n\n"  # a text with the fence itself is never related
 _TAGS = 0xE0000

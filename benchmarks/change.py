@@ -16,7 +16,7 @@ import numpy as np
 
 from engramlog_server.projections.embedding import minilm
 from engramlog_server.projections.embedding.embedder import QUESTIONS
-from engramlog_server.projections.embedding.idle import FIXED
+from engramlog_server.projections.embedding.idle import fixed_messages
 from engramlog_server.projections.embedding.likeness import WEIGHTS
 from engramlog_server.projections.embedding.meaning import Embedder
 from engramlog_server.projections.embedding.minilm import MiniLM
@@ -44,7 +44,7 @@ def main() -> None:
             texts = [[text for text in part if not holds_han(text)] for part in texts]
         rows = [fit(encoder, texts[0], texts[1]), fit(encoder, texts[2], texts[0])]
         np.save(WEIGHTS[encoder.model], np.array(rows, np.float32))
-    np.save(QUESTIONS, np.mean([one.whole for one in UniversalEncoder().texts(FIXED)], axis=0))
+    np.save(QUESTIONS, np.mean([one.whole for one in UniversalEncoder().texts(fixed_messages())], axis=0))
 
 
 def fit(encoder: Embedder, positive: Sequence[str], negative: Sequence[str]) -> np.ndarray:

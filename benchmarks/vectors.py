@@ -8,9 +8,9 @@ from typing import Protocol
 
 import numpy as np
 
+from engramlog_server.projections.embedding.choosing import LettersIndex
 from engramlog_server.projections.embedding.embedder import embedder_named
-from engramlog_server.projections.embedding.idle import FIXED, nearness, usual
-from engramlog_server.projections.embedding.letters import LettersIndex
+from engramlog_server.projections.embedding.idle import fixed_messages, nearness, usual
 from engramlog_server.projections.embedding.meaning import (
     NO_SECRET,
     EmbeddedQuestion,
@@ -73,7 +73,7 @@ class MemoryVectors:
         sense = self.asked(view, text)
         wholes = sense.wholes[sense.known]
         if self._fixed is None:
-            self._fixed = np.stack([one.whole for one in self._embedder.texts(FIXED)])
+            self._fixed = np.stack([one.whole for one in self._embedder.texts(fixed_messages())])
         return nearness(wholes, self._fixed, usual(wholes, self._fixed), sense.question.whole)
 
     def sense(self, view: OwnerView, question: EmbeddedQuestion) -> Sense:

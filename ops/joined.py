@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from engramlog_server.api.shapes import EmbedderSet, EmbedderStanding, JobBoard, Schedule
     from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
     from engramlog_server.events.heads import HeadBook
-    from engramlog_server.projections.models.chat import Chat
-    from engramlog_server.projections.models.counted import ModelAsked
+    from engramlog_server.projections.models.chat import Chat, ModelAsked
     from engramlog_server.projections.redis.meanings import Meanings
     from engramlog_server.projections.redis.model_uses import ModelLedger
     from engramlog_server.projections.views.view import OwnerView
@@ -275,7 +274,7 @@ class JoinedApplication(Application):
         from engramlog_server.consumers.jobs.lifecycle import RULE
         from engramlog_server.consumers.jobs.reviewing import ReviewJob
         from engramlog_server.projections.lifecycle.reviewing_by_model import ModelReviewer
-        from engramlog_server.projections.models.counted import FOR_PATTERNS, FOR_REVIEW
+        from engramlog_server.projections.models.chat import FOR_PATTERNS, FOR_REVIEW
 
         store, model = self._store, self._model
         chat, finder = self._chat(FOR_REVIEW), None if model.finder is None else self._chat(FOR_PATTERNS)
@@ -305,7 +304,7 @@ class JoinedApplication(Application):
     def episodes(self) -> Episodes:
         from engramlog_server.api.services.jobs import Episodes
         from engramlog_server.consumers.jobs.episodes import EpisodeJob
-        from engramlog_server.projections.models.counted import FOR_SUMMARIES
+        from engramlog_server.projections.models.chat import FOR_SUMMARIES
 
         chat = None if self._model.summariser is None else self._chat(FOR_SUMMARIES)
         job = EpisodeJob(self.log, self.views, self._catch_up, chat=chat)
@@ -315,7 +314,7 @@ class JoinedApplication(Application):
     def extractor(self) -> Extractor:
         from engramlog_server.api.services.jobs import Extractor
         from engramlog_server.consumers.jobs.extraction import ExtractionJob
-        from engramlog_server.projections.models.counted import FOR_EXTRACTION
+        from engramlog_server.projections.models.chat import FOR_EXTRACTION
 
         ways = {RULES: ExtractionJob(self.views, self._lifecycle)}
         if (chat := self._chat(FOR_EXTRACTION)) is not None:

@@ -12,8 +12,7 @@ from engramlog_server.ops.settings import Settings
 
 if TYPE_CHECKING:
     from engramlog_server.api.shapes import ChatSet
-    from engramlog_server.projections.models.chat import Chat
-    from engramlog_server.projections.models.counted import NoteAsked
+    from engramlog_server.projections.models.chat import Chat, NoteAsked
     from engramlog_server.projections.models.model_chat import ModelChat
 
 
@@ -71,7 +70,7 @@ def counted(chat: LazyModel, use: str, note: NoteAsked) -> Callable[[], Chat]:
     """The same model, every question of which is counted for a use."""
 
     def make() -> Chat:
-        from engramlog_server.projections.models.counted import CountedChat  # noqa: PLC0415 - as the model itself: where one is asked
+        from engramlog_server.projections.models.chat import CountedChat  # noqa: PLC0415 - as the model itself: where one is asked
 
         return CountedChat(chat(), use, note)
 

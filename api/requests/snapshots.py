@@ -37,7 +37,7 @@ from engramlog_server.projections.checks import Bounds
 from engramlog_server.projections.fold.changelog import Entry
 from engramlog_server.projections.fold.owner import OwnerHistory, OwnerState, fold_owner
 from engramlog_server.projections.fold.partition import Quarantine
-from engramlog_server.projections.index.handles import Handles
+from engramlog_server.projections.index.record_names import Handles
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.record import Memory, is_handle
 from engramlog_server.projections.memory.timelines import Lines

@@ -42,8 +42,7 @@ from engramlog_server.projections.lifecycle.judge.talk import (
 )
 from engramlog_server.projections.memory.deletion import deleted_turns
 from engramlog_server.projections.memory.working_memory import Said, Turn
-from engramlog_server.projections.models.chat import Chat, ModelUsage
-from engramlog_server.projections.models.prompt_files import prompt
+from engramlog_server.projections.models.chat import Chat, ModelUsage, prompt
 from engramlog_server.projections.redis.said import said_from
 from engramlog_server.projections.redis.view import RedisViews
 from engramlog_server.projections.views.view import OwnerView

@@ -26,8 +26,7 @@ from engramlog_server.projections.choices import VIEW_BYTES
 from engramlog_server.projections.embedding.choosing import Embedders
 from engramlog_server.projections.language.marks import MARKER
 from engramlog_server.projections.lifecycle.extracting import RULES
-from engramlog_server.projections.models.chat import Chat
-from engramlog_server.projections.models.counted import NoteAsked
+from engramlog_server.projections.models.chat import Chat, NoteAsked
 from engramlog_server.projections.redis.create import known_identity
 from engramlog_server.projections.redis.debt import FoldDebt
 from engramlog_server.projections.redis.vectors import RedisVectors

@@ -15,7 +15,7 @@ from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.secrets import usable_secret
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.sealing.cipher import ValueCipher
-from engramlog_server.projections.embedding.letters import is_of_other_letters, owner_of_other_letters
+from engramlog_server.projections.embedding.choosing import is_of_other_letters, owner_of_other_letters
 from engramlog_server.projections.embedding.meaning import content_key, embedded_text
 from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys, version_of
 from engramlog_server.projections.fold.evolve import parameters_of
@@ -54,7 +54,7 @@ class OwnerTexts(NamedTuple):
     rejections: str
     """A digest of the owner's rejections; empty if there are none."""
     of_other_letters: bool
-    """Whether the owner writes in letters other than Latin, as `projections.embedding.letters` counts."""
+    """Whether the owner writes in letters other than Latin, as `projections.embedding.choosing` counts."""
 
     def refuse_nameless(self, owner: str) -> None:
         """Raises DamagedState if texts have no key."""

@@ -45,8 +45,7 @@ from engramlog_server.projections.embedding.likeness import Likeness
 from engramlog_server.projections.lifecycle import LEVELS
 from engramlog_server.projections.lifecycle.extracting import RULES
 from engramlog_server.projections.lifecycle.reviewing_by_model import ModelReviewer
-from engramlog_server.projections.models.chat import Chat
-from engramlog_server.projections.models.counted import FOR_EXTRACTION, FOR_REVIEW, FOR_SUMMARIES, CountedChat
+from engramlog_server.projections.models.chat import FOR_EXTRACTION, FOR_REVIEW, FOR_SUMMARIES, Chat, CountedChat
 
 UPKEEP_JOBS = ("sweep", "review")
 """Names in `projections.lifecycle.JOBS`."""

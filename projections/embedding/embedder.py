@@ -26,6 +26,7 @@ import numpy as np
 
 from engramlog_server.events.errors import BadSetting, EmbedderFailed
 from engramlog_server.projections.embedding import use
+from engramlog_server.projections.embedding.idle import messages
 from engramlog_server.projections.embedding.meaning import (
     Embedded,
     EmbeddedQuestion,
@@ -40,35 +41,17 @@ from engramlog_server.projections.embedding.names import ALLOWED, embedder_kind
 from engramlog_server.projections.embedding.openai import OpenAI
 from engramlog_server.projections.embedding.use import UniversalEncoder
 
-TEXTS = (
-    "The train leaves at eight in the morning.",
-    "My sister bought a red bicycle.",
-    "How do I fix a leaking tap?",
-    "Prices rose by three percent last year.",
-    "Thank you, that was very kind of you.",
-    "The team lost the match again.",
-    "She wrote a program that sorts names.",
-    "It rained all day in the mountains.",
-    "我最近在学做红烧肉。",
-    "请帮我把这份合同翻译一下。",
-    "他小时候住在海边。",
-    "手机电池坏了，怎么办？",
-    "明天下午三点开会。",
-    "这部电影讲的是一只猫。",
-    "你好，很高兴认识你！",
-    "医生让他每天散步半小时。",
-)
 COMMON = 0.35
 """Mean cosine of unrelated texts from which on they are taken to have a common part. Measured: .17 MiniLM, .07 USE, .78 E5."""
 
 
 QUESTIONS = Path(__file__).with_name("questions_use.npy")
-"""Mean whole vector of `projections.embedding.idle.FIXED` under the bilingual model; `python -m benchmarks.change` writes it."""
+"""Mean whole vector of `fixed_messages` under the bilingual model; `python -m benchmarks.change` writes it."""
 QUESTION_SHARE = 0.75
 
 
 def usual_of(wholes: Vectors, model: str = "") -> Usual:
-    """What is usual of a model by its whole vectors of `TEXTS`, of length 1, shape (texts, d)."""
+    """What is usual of a model by its whole vectors of plain messages, of length 1, shape (texts, d)."""
     places = np.triu_indices(len(wholes), 1)
     cosines = (wholes @ wholes.T)[places]
     centre: Vectors = wholes.mean(axis=0)
@@ -312,7 +295,7 @@ class CachingEmbedder:
         return usual
 
     def _measure(self) -> Usual | None:
-        wholes = self._wholes(TEXTS)
+        wholes = self._wholes(messages("plain"))
         if len(wholes) < 2:
             return None
         usual = usual_of(np.stack(wholes), self.model)

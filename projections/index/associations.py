@@ -18,8 +18,7 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from engramlog_server.events.parameters import Parameters
-from engramlog_server.projections.index.keyword_index import KeywordIndex
-from engramlog_server.projections.index.timeline import Entry, Timeline, best_of
+from engramlog_server.projections.index.keyword_index import Entry, KeywordIndex, Timeline, best_of
 from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.record import HOUR, MAX_EDGES, SECRET, Edge, Memory
 

@@ -31,8 +31,8 @@ from engramlog_server.events.envelope import AnyEvent
 from engramlog_server.events.statement_digests import LEAST_SECRET, digest, written
 from engramlog_server.projections.language.normal_letters import composed, letters
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.said_on import without_day
 from engramlog_server.projections.language.scripts import WORDS_BY_THEMSELVES
+from engramlog_server.projections.language.sentences import without_day
 
 STATEMENT_RULES = 1
 """Version of everything that decides bytes of a statement; written beside its digest. 1 to 255."""

@@ -33,8 +33,7 @@ from engramlog_server.projections.lifecycle.reviewing import (
 )
 from engramlog_server.projections.memory.kind import is_statement
 from engramlog_server.projections.memory.record import SECRET, UNCOMPRESSED, Memory
-from engramlog_server.projections.models.chat import Chat, ModelUsage, Unfit
-from engramlog_server.projections.models.prompt_files import prompt
+from engramlog_server.projections.models.chat import Chat, ModelUsage, Unfit, prompt
 from engramlog_server.projections.ranking.recall import search
 from engramlog_server.projections.ranking.search_request import ALONE
 from engramlog_server.projections.views.query import ViewQuery

@@ -18,8 +18,7 @@ from engramlog_server.projections.language.prompt_text import cut, is_chinese, o
 from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
 from engramlog_server.projections.language.sentences import words
 from engramlog_server.projections.memory.working_memory import SENSITIVE, Turn, stamped, tellable
-from engramlog_server.projections.models.chat import Chat, ModelUsage, Unfit
-from engramlog_server.projections.models.prompt_files import prompt
+from engramlog_server.projections.models.chat import Chat, ModelUsage, Unfit, prompt
 
 MOST_CHARACTERS = 600
 """Of a summary, its time included."""

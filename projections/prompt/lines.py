@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from engramlog_server.events.partitions import position_text
+from engramlog_server.projections.language.prompt_text import prepared
 from engramlog_server.projections.language.sensitivity.event_level import at_most
 from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
-from engramlog_server.projections.language.times.bounds import bounded
-from engramlog_server.projections.language.times.resolved import dated
-from engramlog_server.projections.language.tool_text import prepared
+from engramlog_server.projections.language.times.bounds import bounded, dated
 from engramlog_server.projections.memory.columns import STATES, Columns, state_of
 from engramlog_server.projections.memory.corrections import Correction
 from engramlog_server.projections.memory.deletion import deleted_memories

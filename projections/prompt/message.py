@@ -9,10 +9,9 @@ from collections.abc import Collection, Sequence
 from typing import Literal, NamedTuple, get_args
 
 from engramlog_server.projections.embedding.idle import NEAR, SURE
-from engramlog_server.projections.language.general_knowledge import GENERAL_KNOWLEDGE
 from engramlog_server.projections.language.kin import chinese as kin_chinese
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.questions import asked_parts, asks
+from engramlog_server.projections.language.questions import GENERAL_KNOWLEDGE, asked_parts, asks
 from engramlog_server.projections.language.sentences import says_something, sentences, words
 
 Need = Literal["yes", "no", "unsure"]

@@ -13,9 +13,8 @@ import numpy as np
 
 from engramlog_server.events.errors import BadSetting, EmbedderFailed, StoreFull
 from engramlog_server.events.text.embedder_names import AUTO, MINILM, NONE, STORE, USE
-from engramlog_server.projections.embedding.choosing import EmbedderChosen, Embedders
-from engramlog_server.projections.embedding.idle import FIXED, nearness, usual
-from engramlog_server.projections.embedding.letters import LettersIndex
+from engramlog_server.projections.embedding.choosing import EmbedderChosen, Embedders, LettersIndex
+from engramlog_server.projections.embedding.idle import fixed_messages, nearness, usual
 from engramlog_server.projections.embedding.likeness import Likeness
 from engramlog_server.projections.embedding.meaning import (
     NO_SECRET,
@@ -304,7 +303,7 @@ class Meanings:
         with self._lock:
             found = self._fixed_of.get(chosen.name)
         if found is None:
-            found = np.stack([one.whole for one in self.embedders.get(chosen).texts(FIXED)])
+            found = np.stack([one.whole for one in self.embedders.get(chosen).texts(fixed_messages())])
             with self._lock:
                 self._fixed_of[chosen.name] = found
         return found

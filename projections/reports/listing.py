@@ -17,9 +17,7 @@ from engramlog_server.events.trust import TRUSTS
 from engramlog_server.events.vocabulary import is_text
 from engramlog_server.projections.checks import UNBOUNDED, Bounds, Check, counted
 from engramlog_server.projections.fold.provenance import BasisListed, told_in_lists
-from engramlog_server.projections.index.record_names import NAMES, SOURCES, RecordNames
-from engramlog_server.projections.index.text_parts import TextParts
-from engramlog_server.projections.index.told_tags import Tagged, ToldTags
+from engramlog_server.projections.index.record_names import NAMES, SOURCES, RecordNames, Tagged, TextParts, ToldTags
 from engramlog_server.projections.language.traditional import part_folded
 from engramlog_server.projections.laws import LAWS
 from engramlog_server.projections.laws.modes import Visibility, Withheld, reasons_told

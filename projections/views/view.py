@@ -32,12 +32,11 @@ from engramlog_server.projections.fold.changelog import Entry
 from engramlog_server.projections.fold.evolve import parameters_of
 from engramlog_server.projections.fold.owner import OwnerHistory, OwnerState, fold_on
 from engramlog_server.projections.index.associations import AssociationIndex
-from engramlog_server.projections.index.conversation_index import NONE, ConversationIndex, KeptConversation
+from engramlog_server.projections.index.conversation_index import NONE, ConversationIndex, KeptConversation, talk_then
 from engramlog_server.projections.index.correction_index import CorrectionIndex
 from engramlog_server.projections.index.meaning_index import MeaningIndex
 from engramlog_server.projections.index.postings import TermSequence, has_text, indexed_terms, indexed_text
 from engramlog_server.projections.index.search_index import Bm25Index
-from engramlog_server.projections.index.talk_then import talk_then
 from engramlog_server.projections.language.keywords import (
     LEAST_WEIGHT,
     MOST_KEYWORDS,

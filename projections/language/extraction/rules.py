@@ -24,8 +24,8 @@ from engramlog_server.projections.language.extraction.text import talk_of
 from engramlog_server.projections.language.extraction.turn_before import answered, with_people
 from engramlog_server.projections.language.keywords import extracted
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.said_on import without_day
 from engramlog_server.projections.language.scripts import holds_han
+from engramlog_server.projections.language.sentences import without_day
 from engramlog_server.projections.language.traditional import simplified
 
 MOST_STATEMENTS = 12

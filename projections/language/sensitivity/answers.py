@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN_BLOCK
-from engramlog_server.projections.language.sensitivity.reading import Cues, Piece, Words
-from engramlog_server.projections.language.sensitivity.rule import about, either, listed, one_of
+from engramlog_server.projections.language.sensitivity.rule import Cues, Piece, Words, about, either, listed, one_of
 
 QUESTIONS = Cues(Words("answers_questions"))
 ASKED = Cues(Words("answers_asked"))

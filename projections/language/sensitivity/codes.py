@@ -6,8 +6,19 @@ import re
 
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN_BLOCK
-from engramlog_server.projections.language.sensitivity.reading import Cues, Piece, Sign, TextReading, Words
-from engramlog_server.projections.language.sensitivity.rule import Rule, about, either, found_in_lower, listed, one_of
+from engramlog_server.projections.language.sensitivity.rule import (
+    Cues,
+    Piece,
+    Rule,
+    Sign,
+    TextReading,
+    Words,
+    about,
+    either,
+    found_in_lower,
+    listed,
+    one_of,
+)
 from engramlog_server.projections.language.sensitivity.values import DICTATED, SPOKEN
 
 _OWN = frozenset(listed("puk, passcode, otp, cvv, cvv2, cvc, cvc2, keycode, host key, mtan"))

@@ -8,10 +8,14 @@ from functools import cache
 from engramlog_server.projections.language.lexicon import words
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN_BLOCK
-from engramlog_server.projections.language.sensitivity.reading import Cues, Piece, Sign, TextReading, Words
 from engramlog_server.projections.language.sensitivity.rule import (
     Begun,
+    Cues,
+    Piece,
     Rule,
+    Sign,
+    TextReading,
+    Words,
     about,
     either,
     found_in_text,

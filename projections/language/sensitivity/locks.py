@@ -8,8 +8,16 @@ from __future__ import annotations
 import re
 
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.sensitivity.reading import Cues, Piece, Sign, Words
-from engramlog_server.projections.language.sensitivity.rule import about, either, listed, one_of
+from engramlog_server.projections.language.sensitivity.rule import (
+    Cues,
+    Piece,
+    Sign,
+    Words,
+    about,
+    either,
+    listed,
+    one_of,
+)
 
 OPENING = Cues(Words("locks_opening"))
 LOCKS = Cues(Words("locks_locks"))

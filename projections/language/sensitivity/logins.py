@@ -10,8 +10,19 @@ from bisect import bisect_right
 from collections.abc import Callable
 
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.sensitivity.reading import Cues, Piece, Sign, TextReading, Words
-from engramlog_server.projections.language.sensitivity.rule import Begun, Rule, about, either, listed, one_of
+from engramlog_server.projections.language.sensitivity.rule import (
+    Begun,
+    Cues,
+    Piece,
+    Rule,
+    Sign,
+    TextReading,
+    Words,
+    about,
+    either,
+    listed,
+    one_of,
+)
 from engramlog_server.projections.language.sensitivity.values import (
     JOINED,
     STAND_IN,

@@ -12,24 +12,22 @@ from collections.abc import Iterable, Iterator
 
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import in_han_block
-from engramlog_server.projections.language.sensitivity.reading import (
+from engramlog_server.projections.language.sensitivity.rule import (
+    Begun,
     Cues,
     Piece,
+    Rule,
     Sign,
     TextReading,
     Words,
-    joined,
-    letter_at,
-    positions,
-)
-from engramlog_server.projections.language.sensitivity.rule import (
-    Begun,
-    Rule,
     about,
     either,
     found_in_lower,
+    joined,
+    letter_at,
     listed,
     one_of,
+    positions,
 )
 from engramlog_server.projections.language.sensitivity.values import SPOKEN
 

@@ -10,10 +10,14 @@ import re
 
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN_BLOCK
-from engramlog_server.projections.language.sensitivity.reading import Cues, Piece, Sign, TextReading, Words
 from engramlog_server.projections.language.sensitivity.rule import (
     Begun,
+    Cues,
+    Piece,
     Rule,
+    Sign,
+    TextReading,
+    Words,
     about,
     either,
     found_in_lower,

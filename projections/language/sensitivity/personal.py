@@ -10,13 +10,18 @@ import re
 
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN_BLOCK
-from engramlog_server.projections.language.sensitivity.reading import NO_SIGN, Cues, Sign, TextReading, Words, joined
 from engramlog_server.projections.language.sensitivity.rule import (
+    NO_SIGN,
     Begun,
+    Cues,
     Rule,
+    Sign,
+    TextReading,
+    Words,
     about,
     found_in_lower,
     found_in_text,
+    joined,
     listed,
     one_of,
 )

@@ -12,7 +12,6 @@ from functools import cache, cached_property, lru_cache
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
 
-from engramlog_server.projections.language.said_on import without_day
 from engramlog_server.projections.language.sensitivity import (
     answers,
     codes,
@@ -23,12 +22,11 @@ from engramlog_server.projections.language.sensitivity import (
     passwords,
     personal,
 )
-from engramlog_server.projections.language.sensitivity.fold import folded, in_lower_case
-from engramlog_server.projections.language.sensitivity.reading import Sign, TextReading, holds_a_long_run
-from engramlog_server.projections.language.sensitivity.rule import Rule
-from engramlog_server.projections.language.sensitivity.spelling import CUES as MISSPELT
-from engramlog_server.projections.language.sensitivity.spelling import OF_A_ROW, corrected, in_digits
+from engramlog_server.projections.language.sensitivity.fold import CUES as MISSPELT
+from engramlog_server.projections.language.sensitivity.fold import OF_A_ROW, corrected, folded, in_digits, in_lower_case
+from engramlog_server.projections.language.sensitivity.rule import Rule, Sign, TextReading, holds_a_long_run
 from engramlog_server.projections.language.sensitivity.values import NUMBER_WORDS
+from engramlog_server.projections.language.sentences import without_day
 
 # Plain integers: arithmetic on an IntFlag costs more than all the searches below together.
 _DIGIT, _FIVE_DIGITS, _SEVEN_DIGITS, _AT, _LONG, _SPOKEN, _WIDE, _WIDE_DIGIT = (

@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterator
 
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.sensitivity.reading import Words
-from engramlog_server.projections.language.sensitivity.rule import listed
+from engramlog_server.projections.language.sensitivity.rule import Words, listed
 from engramlog_server.projections.language.times.names import MONTH_STARTS, WEEKDAY
 
 TOKEN = regex(r"[!-~\u00a3\u20ac]{4,256}")

@@ -1,24 +1,89 @@
-"""Until when a statement says that it holds: "until Friday I am in Paris", 周五之前我在上海. Pure.
+"""Days of recorded texts: the date that a relative day means, and until when a statement says that it holds. Pure.
 
+`dated` writes the date after a relative day: "tomorrow (2024-03-03)". `bounded` reads
+"until Friday I am in Paris", 周五之前我在上海.
 Times in words are otherwise read as questions mean them, looking back; a bound looks ahead from the day it was said. What names no
 day that lies ahead is no bound ("until he came", 三天之前).
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from functools import lru_cache
+from re import Match
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from engramlog_server.events.envelope import from_micros, micros
+from engramlog_server.projections.language.lexicon import either
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.times import calendar as cal
 from engramlog_server.projections.language.times.calendar import Span
 from engramlog_server.projections.language.times.chinese import chinese
 from engramlog_server.projections.language.times.english import english
+from engramlog_server.projections.language.times.names import WEEKDAY, WEEKDAYS
 from engramlog_server.projections.language.times.phrases import FoundPhrases
+
+MOST_DATED = 2_000
+"""Characters of a text that are read."""
+_OFFSETS = {
+    **dict.fromkeys(("today", "tonight", "this morning", "今天", "今晚", "今早"), 0),
+    **dict.fromkeys(("yesterday", "last night", "昨天", "昨晚"), -1),
+    **dict.fromkeys(("tomorrow", "明天", "明晚", "明早"), 1),
+    **dict.fromkeys(("the day before yesterday", "前天"), -2),
+    **dict.fromkeys(("the day after tomorrow", "后天"), 2),
+    "大前天": -3,
+    "大后天": 3,
+}
+"""Days from the day on which it was said."""
+_ANY_DAY = regex(r"day\b|tonight|night|morning|tomorrow|天|晚|早|周|星期|礼拜", re.IGNORECASE)
+_RELATIVE = regex(
+    rf"\b(?P<word>{either(word for word in _OFFSETS if word.isascii())})\b"
+    rf"|\b(?P<way>last|this|next) (?P<weekday>{WEEKDAY})\b"
+    rf"|(?P<han>{either(word for word in _OFFSETS if not word.isascii())})(?!早已|今日)"
+    r"|(?P<week>上个?|这个?|本|下个?)(?:周|星期|礼拜)(?P<number>[一二三四五六日天])",
+    re.IGNORECASE,
+)
+
+
+@lru_cache(maxsize=1 << 14)
+def dated(text: str, said_at: int, zone: str) -> str:
+    """The text with the date after each relative day; `said_at` in microseconds, the day in the time zone.
+
+    "Next" and "last" are the nearest such day. Dates that are written out already stay as they are.
+    """
+    if len(text) > MOST_DATED or _ANY_DAY.search(text) is None:
+        return text
+    try:
+        said = from_micros(said_at).astimezone(ZoneInfo(zone)).date()
+    except OverflowError:  # at the ends of the calendar
+        return text
+
+    def with_date(found: Match[str]) -> str:
+        if text[found.end() :].lstrip()[:1] in ("(", "（"):
+            return found[0]
+        try:
+            day = said + timedelta(days=_offset(found, said))
+        except OverflowError:
+            return found[0]
+        return f"{found[0]}（{day}）" if found["han"] or found["week"] else f"{found[0]} ({day})"
+
+    return _RELATIVE.sub(with_date, text)
+
+
+def _offset(found: Match[str], said: date) -> int:
+    """Days from the day it was said to the day that is meant."""
+    word = found["word"] or found["han"]
+    if word:
+        return _OFFSETS[word.lower()]
+    if found["week"]:
+        weeks = {"上": -1, "这": 0, "本": 0, "下": 1}[found["week"][0]]
+        return 7 * weeks + "一二三四五六日".find(found["number"].replace("天", "日")) - said.weekday()
+    ahead = (WEEKDAYS.index(found["weekday"].lower()) - said.weekday() - 1) % 7 + 1
+    return {"last": ahead - 7 if ahead < 7 else -7, "next": ahead}.get(found["way"].lower(), ahead % 7)
+
 
 MOST_READ = 400
 """Characters of a text that may tell a bound; a longer one says more than one thing."""

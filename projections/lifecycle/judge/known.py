@@ -10,7 +10,7 @@ from engramlog_server.projections.language.extraction.shape import NOBODY, Extra
 from engramlog_server.projections.language.lexicon import either, rows
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.polarity import difference, polarity
-from engramlog_server.projections.language.said_on import without_day
+from engramlog_server.projections.language.sentences import without_day
 from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.memory.record import Memory
 

@@ -26,7 +26,7 @@ from engramlog_server.events.envelope import AnyEvent, Stored
 from engramlog_server.events.sealing.wordless import WORDS
 from engramlog_server.events.statement_digests import read
 from engramlog_server.projections.fold.working_set import names
-from engramlog_server.projections.language.drawn import ADDED
+from engramlog_server.projections.language.sentences import ADDED
 from engramlog_server.projections.language.text import kept_tokens
 from engramlog_server.projections.memory.record import SECRET
 from engramlog_server.projections.reports.erasing.reach import turn_name

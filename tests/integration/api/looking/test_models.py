@@ -17,8 +17,7 @@ from engramlog_server.events.partitions import MODELS_KEY
 from engramlog_server.events.redis.wire import WirePool, connect
 from engramlog_server.ops.models import counted, model_of
 from engramlog_server.ops.settings import Settings
-from engramlog_server.projections.models.chat import ModelUsage
-from engramlog_server.projections.models.counted import CountedChat, ModelAsked
+from engramlog_server.projections.models.chat import CountedChat, ModelAsked, ModelUsage
 from engramlog_server.projections.redis.model_uses import ModelLedger, day_key, last_days
 from tests.given.http import HttpStore, http_store
 

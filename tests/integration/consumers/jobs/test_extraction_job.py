@@ -23,7 +23,7 @@ from engramlog_server.events.envelope import canonical, decode
 from engramlog_server.events.redis.wire import connect, open_wire
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.wiring import open_application
-from engramlog_server.projections.models.counted import ModelAsked
+from engramlog_server.projections.models.chat import ModelAsked
 from engramlog_server.projections.models.model_chat import ModelChat
 from tests.doubles.model_endpoint import ModelEndpoint, limited, model_endpoint
 from tests.doubles.model_reader import honest

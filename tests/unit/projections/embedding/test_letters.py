@@ -6,7 +6,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.projections.embedding.letters import (
+from engramlog_server.projections.embedding.choosing import (
     ENOUGH,
     LettersIndex,
     is_of_other_letters,

@@ -17,15 +17,17 @@ from engramlog_server.projections.embedding import use as model_use
 from engramlog_server.projections.embedding.embedder import (
     MOST_QUESTIONS,
     MOST_TEXTS,
-    TEXTS,
     CachingEmbedder,
     embedder_named,
     usual_of,
 )
+from engramlog_server.projections.embedding.idle import messages
 from engramlog_server.projections.embedding.meaning import Embedded, Usual, Vectors
 from tests.doubles.embedding import WordEmbedder
 from tests.patience import PATIENCE
 from tests.rows import each_row
+
+TEXTS = messages("plain")
 
 
 @pytest.fixture(autouse=True)

@@ -10,7 +10,7 @@ import pytest
 from engramlog_server.events.errors import BadSetting, EmbedderFailed
 from engramlog_server.projections.embedding import use as model_use
 from engramlog_server.projections.embedding.embedder import QUESTION_SHARE, CachingEmbedder
-from engramlog_server.projections.embedding.idle import FIXED
+from engramlog_server.projections.embedding.idle import fixed_messages
 from engramlog_server.projections.embedding.use import DIMENSIONS, MOST_LETTERS, UniversalEncoder
 from tests.doubles.odd_texts import ODD_TEXTS
 from tests.rows import each_row
@@ -56,7 +56,7 @@ def test_chinese_and_english_lie_in_one_space(use: UniversalEncoder, question: s
 
 
 def test_the_stored_mean_question_is_that_of_the_fixed_messages(use: UniversalEncoder) -> None:
-    usual, fixed = CachingEmbedder(use).question("who?").usual, use.texts(FIXED)
+    usual, fixed = CachingEmbedder(use).question("who?").usual, use.texts(fixed_messages())
     assert usual is not None
     assert usual.questions is not None
     mean = np.mean([one.whole for one in fixed], axis=0)

@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.projections.embedding.embedder import TEXTS, usual_of
+from engramlog_server.projections.embedding.embedder import usual_of
+from engramlog_server.projections.embedding.idle import messages
 from engramlog_server.projections.embedding.meaning import EmbeddedQuestion, JoinedPieces, Sense, Usual, Vectors
 
 SIZE = 64
 
 
-def unrelated(common: float, seed: int = 1, count: int = len(TEXTS)) -> Vectors:
+def unrelated(common: float, seed: int = 1, count: int = len(messages("plain"))) -> Vectors:
     """Vectors of length 1 at chance, of which a part of length `common` is the same in all."""
     apart = np.random.default_rng(seed).standard_normal((count, SIZE))
     apart[:, 0] = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.projections.language.tool_text import MOST_CHARACTERS, MOST_SENTENCES, prepared
+from engramlog_server.projections.language.prompt_text import MOST_CHARACTERS, MOST_SENTENCES, prepared
 from tests.rows import each_row
 
 

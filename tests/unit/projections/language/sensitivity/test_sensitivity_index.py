@@ -11,24 +11,25 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engramlog_server.projections.language.sensitivity import keys, logins, papers, passwords, personal
-from engramlog_server.projections.language.sensitivity.fold import folded, in_lower_case
+from engramlog_server.projections.language.sensitivity.fold import corrected, folded, in_digits, in_lower_case
 from engramlog_server.projections.language.sensitivity.papers import holds_iban
-from engramlog_server.projections.language.sensitivity.reading import (
+from engramlog_server.projections.language.sensitivity.rule import (
     AFTER,
     BEFORE,
     LONG,
+    Begun,
     Cues,
     Piece,
+    Rule,
     Sign,
     TextReading,
     joined,
     key_of,
+    listed,
     long_runs,
     pieces,
     with_others,
 )
-from engramlog_server.projections.language.sensitivity.rule import Begun, Rule, listed
-from engramlog_server.projections.language.sensitivity.spelling import corrected, in_digits
 from engramlog_server.projections.language.sensitivity.text_level import RULES, detect_sensitivity, reasons
 from engramlog_server.projections.language.sensitivity.values import (
     NUMBER_WORDS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import orjson
 
-from engramlog_server.projections.language.sensitivity.spelling import MISSPELT, corrected
+from engramlog_server.projections.language.sensitivity.fold import MISSPELT, corrected
 from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
 from engramlog_server.projections.language.sensitivity.values import JOINED, WORDS, made
 from tests.places import ROOT

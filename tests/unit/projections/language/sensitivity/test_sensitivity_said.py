@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from engramlog_server.projections.language.sensitivity import codes, keys, logins, passwords, personal
 from engramlog_server.projections.language.sensitivity.fold import folded, in_lower_case
-from engramlog_server.projections.language.sensitivity.reading import AFTER, BEFORE, FREE, SPACING, pieces, places
-from engramlog_server.projections.language.sensitivity.rule import listed
+from engramlog_server.projections.language.sensitivity.rule import AFTER, BEFORE, FREE, SPACING, listed, pieces, places
 from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity, reasons
 from tests.given.sensitive_texts import HARMLESS_CHINESE, HARMLESS_ENGLISH, SECRET_CHINESE, SECRET_ENGLISH
 from tests.rows import each_row
