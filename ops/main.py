@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from engramlog_server.api.cli.app import err, run
+from engramlog_server.api.cli.app import err
+from engramlog_server.api.cli.main import run
 from engramlog_server.api.cli.output import take_over
 from engramlog_server.ops.commands.completion import StoreNames
 from engramlog_server.ops.processes.limits import look_seldom

@@ -1,14 +1,11 @@
-"""The command line's frame: the Typer application, how answers and errors are printed, and exit codes.
-
-Exit codes: 0 done, 1 failed, 2 bad input, 3 partly done.
-"""
+"""The command line's frame: what every command takes, how answers, errors and progress are printed."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from itertools import chain
 from textwrap import indent
 from time import monotonic
@@ -17,12 +14,10 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, TypeVar, cast
 import typer
 from rich.console import Console
 from rich.text import Text
-from typer._click.exceptions import UsageError
 
 from engramlog_server.api.cli import completion, parser
 from engramlog_server.api.cli.completion import Names
-from engramlog_server.api.cli.output import Output, OutputLost
-from engramlog_server.api.cli.parser import in_options, usage_refusal
+from engramlog_server.api.cli.parser import in_options
 from engramlog_server.api.cli.service import Ask, nobody
 from engramlog_server.api.cli.show.visible import Terminal, exact_json, exact_line, visible_in
 from engramlog_server.events.errors import EngramlogError, refused
@@ -171,13 +166,13 @@ def print_pages(pages: Iterator[Mapping[str, Any]], items: str) -> None:
 
 def complain(error: EngramlogError) -> None:
     """The error in one line on standard error: what happened, to what, what to do."""
-    told = _told(error)
+    told = told_of(error)
     err.print(
         Text.assemble((told["error"], "bold red"), ": ", _printable(in_options(error, told["message"]))), soft_wrap=True
     )
 
 
-def _told(error: EngramlogError) -> Mapping[str, Any]:
+def told_of(error: EngramlogError) -> Mapping[str, Any]:
     """The error as it may be shown."""
     if error.told is not None:
         return error.told
@@ -220,59 +215,3 @@ def _lines(task: str, long: int) -> Callable[[int, int], None]:
             err.print(f"{task}: {done:,} of {total:,}", soft_wrap=True)
 
     return advance
-
-
-def run(
-    opener: Opener,
-    arguments: Sequence[str] | None = None,
-    names: Names | None = None,
-    ask: Ask = nobody,
-    replay_all: ReplayAll | None = None,
-) -> int:
-    """Run one command; gives its exit code. Every error of ours is one line that says what to do."""
-    arguments = list(sys.argv[1:] if arguments is None else arguments)
-    code = 0
-    try:
-        code = _run(Joined(opener, names, ask, replay_all), arguments)
-        sys.stdout.flush()
-    except OutputLost as lost:
-        if isinstance(sys.stdout, Output):
-            sys.stdout.drop()
-        return code if lost.left else code or _output_lost(lost)
-    except KeyboardInterrupt:
-        return 130
-    if isinstance(sys.stdout, Output) and sys.stdout.lacking:
-        _say(
-            f"Standard output is {sys.stdout.encoding}: other characters are printed as \\u codes; --json prints UTF-8"
-        )
-    return code
-
-
-def _output_lost(lost: OutputLost) -> int:
-    _say(f"Cannot write to standard output: {lost}. What the command changed is kept")
-    return 1
-
-
-def _say(line: str) -> None:
-    """A line on standard error, if that can be written to."""
-    with suppress(OSError):
-        err.print(Text(line), soft_wrap=True)
-
-
-def _run(joined: Joined, arguments: list[str]) -> int:
-    as_json = "--json" in arguments
-    try:
-        code = parser.root().main(arguments, "engramlog", standalone_mode=not as_json, obj=joined)
-    except (EngramlogError, UsageError) as problem:
-        error = usage_refusal(problem) if isinstance(problem, UsageError) else problem
-        with suppress(OSError):
-            complain(error)
-        if as_json:
-            print_json(_told(error))
-        return error.exit_code
-    except typer.Abort:
-        _say("Aborted")
-        return 1
-    except SystemExit as stop:
-        code = stop.code
-    return code if isinstance(code, int) else 1 if isinstance(code, str) else 0

@@ -1,19 +1,16 @@
-"""Parser of the command line: commands are listed from the table, loaded when called; refusals say what is allowed."""
+"""Parser of the command line: plain help, values as they are, and refusals that say what is allowed."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 from typer._click.exceptions import BadParameter, MissingParameter, NoSuchOption, UsageError
 from typer._coercion import RuntimeParam, build_runtime_param
 from typer.core import TyperCommand, TyperGroup
-from typer.main import get_command, get_command_from_info, get_command_name, get_group_from_info
 
-from engramlog_server.api.operations.table import GROUPS, OperationRow, entries
 from engramlog_server.events.errors import EngramlogError, InputError, refused
 
 if TYPE_CHECKING:
@@ -29,8 +26,6 @@ _USAGE = re.compile(r"\{(.+)\}|(?<=\[)\[(.+)\](?=\])")
 _LISTED = re.compile(r"<list\[(\w+)\]>")
 _EXAMPLE = re.compile(r"`(engramlog [^`]+)`")
 _DIGITS = re.compile(r"[0-9]{1,18}")
-OPERATIONS = "engramlog_server.api.operations."
-"""Rooms of operations whose commands are made of them alone."""
 COMMANDS = {
     "Ask": "search get list why history events assess map associations facts synonyms context answers",
     "Compare": "compare diff parameters profile replay",
@@ -131,89 +126,6 @@ class Registry(typer.Typer):
 
 app = Registry()
 """Where a module registers its commands while it is imported."""
-
-
-class ListedCommand(Command):
-    """A command as the listing tells it: enough for `--help` and for completion of its name."""
-
-    def __init__(self, entry: OperationRow, group: str) -> None:
-        super().__init__(entry.name, help=entry.help, rich_markup_mode=MARKUP, rich_help_panel=group)
-        self.entry = entry
-
-
-class Commands(Group):
-    """All commands, of which those are loaded that are called."""
-
-    def __init__(self, **told: Any) -> None:
-        super().__init__(**told)
-        self.commands = {
-            entry.name: ListedCommand(entry, group) for group, listed in GROUPS.items() for entry in listed
-        }
-
-    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        """The command that is called, with its options and arguments."""
-        name, command, rest = super().resolve_command(ctx, args)
-        return name, loaded(command.entry) if isinstance(command, ListedCommand) else command, rest
-
-
-def loaded(entry: OperationRow) -> Any:
-    """A command or a group of commands as its module registers it."""
-    module = import_module(entry.module)
-    if entry.module.startswith(OPERATIONS) and entry.name not in {one.name for one in app.registered_commands}:
-        from engramlog_server.api.cli.command import command, plain
-        from engramlog_server.api.operations.definition import Operation
-
-        made = (one for one in vars(module).values() if isinstance(one, Operation))
-        command(next(one for one in made if one.name == entry.name and one.shown))(plain)
-    told: dict[str, Any] = {"pretty_exceptions_short": True, "rich_markup_mode": MARKUP}
-    for group in app.registered_groups:
-        if group.name == entry.name:
-            return in_our_words(get_group_from_info(group, suggest_commands=True, **told))
-    named = {
-        one.name or get_command_name(one.callback.__name__): one for one in app.registered_commands if one.callback
-    }
-    return in_our_words(get_command_from_info(named[entry.name], **told))
-
-
-def root() -> Commands:
-    """The command `engramlog`."""
-    frame = Registry(
-        name="engramlog",
-        cls=Commands,
-        callback=_engramlog,
-        no_args_is_help=True,
-        add_completion=True,
-        help="An event-sourced memory store for AI agents: one log, many readings, and a reason for every weight.",
-        epilog="Start with `engramlog demo`. Every command takes `--json`. Exit codes: 0 done, 1 failed, 2 bad input,"
-        " 3 partly done.",
-    )
-    command = get_command(frame)
-    assert isinstance(command, Commands)
-    return command
-
-
-def _version(asked: bool) -> None:
-    if asked:
-        from engramlog_server.api.version import program_version
-
-        typer.echo(f"engramlog {program_version()}")
-        raise typer.Exit
-
-
-def _engramlog(
-    _version_asked: Annotated[
-        bool,
-        typer.Option("--version", "-V", help="Print the version and end.", is_eager=True, callback=_version),
-    ] = False,
-) -> None:
-    """Options of `engramlog` itself."""
-
-
-def whole() -> Commands:
-    """The same with every command loaded, for those who look through all of them."""
-    command = root()
-    command.commands = {name: loaded(entry) for name, entry in entries().items()}
-    return command
 
 
 KINDS = {"valid integer": "a whole number", "valid number": "a number", "valid boolean": "true or false"}

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from engramlog_server.api.choices import BUDGET, MOST_BUDGET
 from engramlog_server.api.mcp.connection import Connection
-from engramlog_server.api.mcp.recorded import UNSAID, Behind, Position
+from engramlog_server.api.mcp.recorded import UNSAID, Behind, Position, shaped
 from engramlog_server.projections.prompt.block import LEAST_BUDGET, PARTS
 
 _ID_DIGITS = 16
@@ -75,21 +75,12 @@ class ContextTools:
             ]
             for part in PARTS
         }
-        return {
+        changed = {
             "block": "" if split else told["block"],
             "stable": None if now == stable_id else stable,
             "stable_id": now,
             "parts": parts,
-            "injected": told["injected"],
             "recorded": told["recorded"]["status"],
-            "turn": told["turn"],
-            "sizes": told["sizes"],
-            "tokens": told["tokens"],
-            "budget": told["budget"],
-            "session": told["session"],
-            "turn_id": told["turn_id"],
-            "dropped": told["dropped"],
-            "left_out": told["left_out"],
-            "position": told["position"],
-            "behind": told["behind"],
         }
+        answer: Block = shaped(Block, {**told, **changed})
+        return answer

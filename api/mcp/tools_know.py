@@ -9,7 +9,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from engramlog_server.api.mcp.connection import Connection
-from engramlog_server.api.mcp.recorded import UNSAID, Behind
+from engramlog_server.api.mcp.recorded import UNSAID, Behind, shaped
 from engramlog_server.api.work.patience import Work, takes
 
 Topic = Annotated[str, Field(description="In any language.")]
@@ -104,26 +104,9 @@ class KnowTools:
         """How sure the memories make you of a topic, before you rely on them: confidence, evidence, and what to do if unsure."""
         with self._connection.session() as asked:
             told: Mapping[str, Any] = asked.application.knower.assess(asked.owner, topic)
-        evidence: list[Evidence] = [
-            {
-                "id": one["id"],
-                "score": one["relevance"],
-                "snippet": one["snippet"],
-                "confidence": one["confidence"],
-                "updated_at": one["updated_at"],
-            }
-            for one in told["evidence"]
-        ]
-        return {
-            "topic": told["topic"],
-            "confidence": told["confidence"],
-            "score": told["score"],
-            "message": told["message"],
-            "suggestions": told["suggestions"],
-            "evidence": evidence,
-            "stats": told["stats"],
-            "behind": told["behind"],
-        }
+        evidence = [shaped(Evidence, one, score="relevance") for one in told["evidence"]]
+        answer: Assessed = shaped(Assessed, {**told, "evidence": evidence})
+        return answer
 
     @takes(Work.HEAVY)
     def memory_knowledge_map(
@@ -138,36 +121,20 @@ class KnowTools:
     ) -> Graph:
         """What is known around a topic, or of everything, as a graph: memories, why they are joined, and clusters of them."""
         with self._connection.session() as asked:
-            told = asked.application.knower.map(asked.owner, topic, depth=depth, least=min_score, limit=limit)
-        return {
-            "topic": told["topic"],
-            "nodes": [
-                {
-                    "id": one["id"],
-                    "label": one["label"],
-                    "memory_type": one["kind"],
-                    "score": one["weight"],
-                    "depth": one["depth"],
-                    "cluster": one["cluster"],
-                }
-                for one in told["nodes"]
-            ],
-            "edges": [
-                {
-                    "from": one["from"],
-                    "to": one["to"],
-                    "weight": one["weight"],
-                    "link": one["link"],
-                    "keywords": [word for reason in one["reasons"] for word in reason["keywords"]],
-                }
-                for one in told["edges"]
-            ],
-            "clusters": [
-                {"cluster": one["id"], "label": one["label"], "members": one["members"]} for one in told["clusters"]
-            ],
-            "truncated": told["truncated"],
-            "behind": told["behind"],
+            told: Mapping[str, Any] = asked.application.knower.map(
+                asked.owner, topic, depth=depth, least=min_score, limit=limit
+            )
+        edges = [
+            {**one, "keywords": [word for reason in one["reasons"] for word in reason["keywords"]]}
+            for one in told["edges"]
+        ]
+        parts = {
+            "nodes": [shaped(Node, one, memory_type="kind", score="weight") for one in told["nodes"]],
+            "edges": [shaped(Edge, one) for one in edges],
+            "clusters": [shaped(Cluster, one, cluster="id") for one in told["clusters"]],
         }
+        graph: Graph = shaped(Graph, {**told, **parts})
+        return graph
 
     def memory_review_due(
         self,
@@ -180,21 +147,6 @@ class KnowTools:
             told = asked.application.living.review(
                 asked.owner, min_importance=min_importance, limit=limit, kind=memory_type
             )
-        return {
-            "behind": told["behind"],
-            "memories": [
-                {
-                    "id": one["id"],
-                    "memory": one["memory"],
-                    "memory_type": one["kind"],
-                    "score": one["priority"],
-                    "importance": one["importance"],
-                    "due_at": one["due_at"],
-                    "days_overdue": one["days_overdue"],
-                }
-                for one in told["memories"]
-            ],
-            "due": told["due"],
-            "below_min_importance": told["left_out"],
-            "next_due_at": told["next_due_at"],
-        }
+        memories = [shaped(DueMemory, one, memory_type="kind", score="priority") for one in told["memories"]]
+        due: Due = shaped(Due, {**told, "memories": memories}, below_min_importance="left_out")
+        return due

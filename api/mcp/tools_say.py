@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 from engramlog_server.api.mcp.connection import Connection, Session
-from engramlog_server.api.mcp.recorded import Position
+from engramlog_server.api.mcp.recorded import Position, shaped
 from engramlog_server.api.mcp.tools_search import Conflict, MemoryId, conflicting, logged
 from engramlog_server.api.requests.checks import caller_in_hand
 from engramlog_server.events.errors import InputError, NotFound, refused
@@ -185,7 +185,8 @@ class SayTools:
         said = [NewTurn(one.role, one.words, one.speaker, one.occurred_at) for one in turns]
         with self._connection.session() as asked:
             told = asked.application.rememberer.add_turns(asked.owner, said, session=session, key=key)
-        return {"turns": told["turns"], "created": told["created"], "position": told["position"]}
+        answer: TurnsAdded = shaped(TurnsAdded, told)
+        return answer
 
     def update_memory(
         self,

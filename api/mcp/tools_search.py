@@ -13,7 +13,7 @@ from pydantic import Field
 from typing_extensions import TypedDict
 
 from engramlog_server.api.mcp.connection import Connection, Session
-from engramlog_server.api.mcp.recorded import Behind, ToolAnswer
+from engramlog_server.api.mcp.recorded import Behind, ToolAnswer, shaped
 from engramlog_server.api.shapes import Change, Found, Hit, ToldBeside, Why, Withheld
 from engramlog_server.events.errors import refused
 from engramlog_server.projections.laws.modes import AGED
@@ -239,23 +239,18 @@ class SearchTools:
         again = ("id", "content", "memory", "summary", "category", "status", "created_at", "updated_at", "tags")
         apart = {*again, "behind", "kind", "keywords", "extracted_keywords", "weight", "source_turns"}
         apart |= {"as_of", "known", "at"}
-        return {
-            "id": told["id"],
-            "behind": told["behind"],
-            "content": told["content"],
-            "summary": told["summary"],
-            "category": told["category"],
-            "status": told["status"],
-            "created_at": told["created_at"],
-            "updated_at": told["updated_at"],
-            "tags": told["tags"],
-            "source_turns": told["source_turns"],
-            "memory_type": told["kind"],
-            "score": told["weight"],
-            "keywords": [one["word"] for one in told["extracted_keywords"]],
-            "metadata": {name: value for name, value in told.items() if name not in apart} | _flags(told),
-            "reasons": None if why is None else _reasons(why),
-        }
+        answer: MemoryDetail = shaped(
+            MemoryDetail,
+            {
+                **told,
+                "keywords": [one["word"] for one in told["extracted_keywords"]],
+                "metadata": {name: value for name, value in told.items() if name not in apart} | _flags(told),
+                "reasons": None if why is None else _reasons(why),
+            },
+            memory_type="kind",
+            score="weight",
+        )
+        return answer
 
 
 def _reasons(why: Why) -> ToolAnswer:
@@ -324,19 +319,14 @@ def _told(session: Session, results: list[Hit]) -> list[Result]:
             shown = memory is not None and memory.content == one["memory"]
             metadata = {name: card[name] for name in (*_METADATA, *_TOLD_IF_THERE) if name in card} | _flags(one)
             summary = memory.summary if shown and memory is not None else None
-            answer.append(
-                {
-                    "id": one["id"],
-                    "summary": summary or clipped(one["memory"], GIST),
-                    "content_preview": one["memory"][:PREVIEW],
-                    "memory_type": one["kind"],
-                    "relevance_score": one["relevance"],
-                    "score": one["score"],
-                    "created_at": one["created_at"],
-                    "keywords": [keyword.word for keyword in keywords],
-                    "metadata": metadata,
-                }
-            )
+            told = {
+                **card,
+                "summary": summary or clipped(one["memory"], GIST),
+                "content_preview": one["memory"][:PREVIEW],
+                "keywords": [keyword.word for keyword in keywords],
+                "metadata": metadata,
+            }
+            answer.append(shaped(Result, told, memory_type="kind", relevance_score="relevance"))
     return answer
 
 

@@ -8,7 +8,8 @@ import re
 import subprocess
 import sys
 
-from engramlog_server.api.cli.parser import app, loaded, root, whole
+from engramlog_server.api.cli.main import loaded, root, whole
+from engramlog_server.api.cli.parser import app
 from engramlog_server.api.operations.table import GROUPS, entries
 from tests.made.commands import FILE, index
 from tests.rows import each_row
@@ -112,7 +113,9 @@ def test_the_laws_are_told_without_any_service() -> None:
 
 
 def test_no_command_loads_what_it_needs_before_it_runs() -> None:
-    script = "import json, sys; from engramlog_server.api.cli.parser import whole; whole(); print(json.dumps([*sys.modules]))"
+    script = (
+        "import json, sys; from engramlog_server.api.cli.main import whole; whole(); print(json.dumps([*sys.modules]))"
+    )
     ran = subprocess.run([sys.executable, "-P", "-c", script], capture_output=True, text=True, check=True)
     modules = set(json.loads(ran.stdout))
     assert {entry.module for entry in entries().values()} <= modules

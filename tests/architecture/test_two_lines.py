@@ -12,7 +12,7 @@ import pytest
 from engramlog import Memory
 from engramlog.client import Verb, Verbs
 from engramlog_server.api.application import Application
-from engramlog_server.api.cli.parser import whole
+from engramlog_server.api.cli.main import whole
 from engramlog_server.api.http.app import create_app
 from tests.acceptance.commands.test_cli_shapes import commands
 from tests.rows import each_row

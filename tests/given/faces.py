@@ -15,7 +15,7 @@ from typing import Any
 from fastapi.testclient import TestClient
 
 from engramlog_server.api.application import Application
-from engramlog_server.api.cli.app import run
+from engramlog_server.api.cli.main import run
 from engramlog_server.consumers.fold.worker import FoldWorker
 from engramlog_server.events.catalogue import FactAsserted, ToolResultRecorded, TurnRecorded
 from engramlog_server.ops.catch_up import FoldCatchUp

@@ -14,7 +14,7 @@ from annotated_types import Ge, Gt, Le, Lt
 from pydantic_core import PydanticUndefined
 
 from engramlog_server.api.application import Application
-from engramlog_server.api.cli.parser import whole
+from engramlog_server.api.cli.main import whole
 from engramlog_server.api.http.app import create_app
 from engramlog_server.api.parameters import parameters
 from engramlog_server.events.alarms import KNOWN

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
 from engramlog_server.api.choices import MODEL, RULES
@@ -20,10 +18,6 @@ from engramlog_server.api.operations.definition import Option, Parameter
 from engramlog_server.api.operations.reports import CLEANUP, EPISODES, EXTRACT
 from engramlog_server.api.shapes import Statement
 from engramlog_server.events.errors import InputError, refused
-
-if TYPE_CHECKING:
-    from engramlog_server.api.requests import checks
-
 
 EMBED = "embed"
 LONG = 64
@@ -65,7 +59,7 @@ def cleanup(call: Call) -> None:
             call.print(answer, _printed)
             _uncompared(answer["compared"], owner)
             raise typer.Exit(PARTLY if _failures([answer]) else 0)
-        with _bar(call.json) as advance:
+        with progress("owners", call.json, 0) as advance:
             everyone = application.cleaner.clean_all(**call.given, on_progress=advance)
     call.print(everyone, _printed)
     _uncompared(everyone["compared"], "OWNER")
@@ -101,15 +95,6 @@ def _failures(answers: Sequence[Mapping[str, Any]]) -> list[str]:
         one for answer in answers for one in (answer["failure"], (answer["abstraction"] or {}).get("failure")) if one
     ]
     return list(dict.fromkeys(told))
-
-
-@contextmanager
-def _bar(as_json: bool) -> Iterator[checks.Progress]:
-    """A bar over owners on standard error, where somebody looks on."""
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=err, transient=True, disable=as_json or not err.is_terminal) as bar:
-        number = bar.add_task("owners", total=None)
-        yield lambda done, total: bar.update(number, completed=done, total=total)
 
 
 def _printed(answer: Mapping[str, Any]) -> None:

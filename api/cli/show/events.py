@@ -86,6 +86,3 @@ def _words(event: LoggedEvent, data: Mapping[str, Any]) -> str:
     first = " ".join(told[0].split()) if told else ""
     waits = "" if event["folded"] is not False else "(not folded) "
     return waits + (first if len(first) <= WORDS else f"{first[: WORDS - 1]}…")
-
-
-_HEIGHTS, _PLAIN_HEIGHTS = "▁▂▃▄▅▆▇█", ".:-=+*#@"

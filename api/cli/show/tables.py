@@ -15,8 +15,6 @@ from rich.text import Text
 from engramlog_server.api.cli.app import CUT, out
 from engramlog_server.projections.memory.record import handle_of
 
-UNBROKEN = 40
-"""Ids up to this long are never broken over lines where there is room; a generated one has 38 characters."""
 LEAST_REST = 16
 """Columns that a text has at least."""
 LONG_ID = 20
@@ -141,12 +139,6 @@ def plain(value: Any) -> str:
 def grid() -> Table:
     """An empty table in the one style: no frame, so that rows can be cut and copied."""
     return Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-
-
-def id_column(table: Table, ids: Iterable[str], name: str = "id", console: Console = out) -> None:
-    """A column of ids that can be copied whole."""
-    most = UNBROKEN if has_room(console) else UNBROKEN // 3
-    table.add_column(name, style="cyan", overflow="fold", no_wrap=all(len(one) <= most for one in ids), min_width=4)
 
 
 def shortened_ids(ids: Iterable[str]) -> dict[str, str]:

@@ -10,7 +10,7 @@ from typing import cast
 import pytest
 from rich.console import Console
 
-from engramlog_server.api.cli.commands import jobs
+from engramlog_server.api.cli import app
 from engramlog_server.events.envelope import micros
 from engramlog_server.events.errors import ModelFailed
 from engramlog_server.ops.models import LazyModel
@@ -203,7 +203,7 @@ def test_a_setting_that_cannot_be_used_says_what_is_allowed(
 def test_over_owners_a_bar_is_shown_where_somebody_looks_on(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
     remember(cli)
     terminal = Console(width=80, file=StringIO(), force_terminal=True)
-    monkeypatch.setattr(jobs, "err", terminal)
+    monkeypatch.setattr(app, "err", terminal)
     cli("cleanup", "--all")
     assert "1/1" in terminal.file.getvalue()  # type: ignore[attr-defined]
 

@@ -21,7 +21,7 @@ from unittest import mock
 from uuid import uuid4
 
 from engramlog.errors import InputError
-from engramlog_server.api.cli.app import run
+from engramlog_server.api.cli.main import run
 from engramlog_server.consumers.jobs.extraction import ExtractionJob
 from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
 from engramlog_server.events.envelope import from_micros, utc_text

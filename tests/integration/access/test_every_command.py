@@ -14,7 +14,7 @@ import httpx2
 import pytest
 from pydantic import SecretStr
 
-from engramlog_server.api.cli.app import run
+from engramlog_server.api.cli.main import run
 from engramlog_server.api.http.app import create_app
 from engramlog_server.api.http.routes.commands import ADDRESS, SERVED
 from engramlog_server.api.http.server.serve import serve_on

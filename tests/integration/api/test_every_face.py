@@ -16,7 +16,7 @@ import pytest
 
 from engramlog.answers import Result
 from engramlog.client import Verb, Verbs
-from engramlog_server.api.cli.app import run
+from engramlog_server.api.cli.main import run
 from engramlog_server.api.operations.table import entries
 from tests.given.access.everybody import ROUTES, STREAMS, asked, history_of
 from tests.given.access.mcp_calls import Told, Tried, offered, tried

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from engramlog import Memory, Retry, UnderReplicated
-from engramlog_server.api.cli.app import run
+from engramlog_server.api.cli.main import run
 from engramlog_server.api.http.server.serve import serve
 from engramlog_server.events.errors import UnderReplicated as Unproved
 from engramlog_server.events.partitions import partition_of

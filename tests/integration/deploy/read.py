@@ -12,7 +12,7 @@ from typing import Any
 
 import yaml
 
-from engramlog_server.api.cli.parser import whole
+from engramlog_server.api.cli.main import whole
 from tests.places import ROOT
 
 DEPLOY = ROOT / "ops" / "deploy"

@@ -12,7 +12,7 @@ from unittest import mock
 
 import pytest
 
-from engramlog_server.api.cli.app import run
+from engramlog_server.api.cli.main import run
 from engramlog_server.ops.erasing.owner import ErasureCertificate, ErasurePlan, carry_out
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import open_the_store

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.cli.app import run
+from engramlog_server.api.cli.main import run
 from engramlog_server.api.http.app import create_app
 from engramlog_server.api.http.routes.commands import SERVED
 from engramlog_server.api.http.server.serve import Server, serve_on

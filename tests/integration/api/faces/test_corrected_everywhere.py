@@ -13,7 +13,7 @@ from uuid import uuid4
 import orjson
 import pytest
 
-from engramlog_server.api.cli.app import run
+from engramlog_server.api.cli.main import run
 from engramlog_server.events.envelope import from_micros, utc_text
 from tests.given.client import Service, service
 from tests.given.mcp import Agent, in_process, talk

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from engramlog_server.api.cli.parser import whole
+from engramlog_server.api.cli.main import whole
 from engramlog_server.consumers.jobs.lifecycle import deleted_in
 from tests.acceptance.commands.test_cli_shapes import commands
 from tests.faces import CLI, CLI_UNASKED, FACES, HTTP, HTTP_UNASKED, MCP, MCP_UNASKED, Face

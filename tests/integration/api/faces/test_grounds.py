@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import nullcontext, redirect_stdout
 from typing import Any
 
-from engramlog_server.api.cli.app import run
+from engramlog_server.api.cli.main import run
 from tests.given.client import KINDS, Service, connected, new_owner
 from tests.given.http import created
 from tests.rows import each_row

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.cli.app import run
+from engramlog_server.api.cli.main import run
 from engramlog_server.events.envelope import decode
 from engramlog_server.events.errors import InputError, NotFound
 from engramlog_server.events.partitions import partition_of

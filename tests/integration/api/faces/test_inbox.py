@@ -10,7 +10,7 @@ from uuid import uuid4
 
 import pytest
 
-from engramlog_server.api.cli.app import run
+from engramlog_server.api.cli.main import run
 from engramlog_server.events.redis.log import RedisEventLog
 from tests.given.client import Service, connected
 from tests.given.http import created, event

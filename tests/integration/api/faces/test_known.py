@@ -13,8 +13,7 @@ from urllib.parse import quote
 import orjson
 import pytest
 
-from engramlog_server.api.cli.app import run
-from engramlog_server.api.cli.parser import whole
+from engramlog_server.api.cli.main import run, whole
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import BeyondHead, InputError, NotFound
 from engramlog_server.events.partitions import parse_position, partition_of

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.cli.app import run
+from engramlog_server.api.cli.main import run
 from tests.given.client import Service, service
 from tests.given.http import created, event
 from tests.rows import each_row

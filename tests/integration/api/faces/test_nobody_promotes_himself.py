@@ -15,7 +15,7 @@ import pytest
 
 from engramlog import InputError
 from engramlog_server.api.application import Application
-from engramlog_server.api.cli.app import run
+from engramlog_server.api.cli.main import run
 from engramlog_server.events.envelope import canonical, from_micros, new_event_id, prepare_body, utc_text
 from tests.given.client import Service, connected, new_owner
 from tests.given.mcp import in_process, talk

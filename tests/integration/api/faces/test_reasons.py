@@ -9,7 +9,7 @@ from typing import Any
 
 import orjson
 
-from engramlog_server.api.cli.app import run
+from engramlog_server.api.cli.main import run
 from engramlog_server.events.partitions import partition_of
 from tests.given.client import KINDS, Service, connected, new_owner
 from tests.given.http import SHOWN, HttpStore, created

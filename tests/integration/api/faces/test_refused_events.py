@@ -9,7 +9,7 @@ from typing import Any
 from unittest import mock
 from uuid import uuid4
 
-from engramlog_server.api.cli.app import run
+from engramlog_server.api.cli.main import run
 from engramlog_server.events.errors import DamagedState
 from engramlog_server.projections.redis.view import RedisViews
 from tests.given.client import Service, connected

@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 
 from engramlog.errors import InputError
-from engramlog_server.api.cli.app import run
+from engramlog_server.api.cli.main import run
 from tests.given.client import KINDS, Service, connected
 from tests.given.http import created
 from tests.rows import each_row

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from engramlog import Memory
-from engramlog_server.api.cli.app import run
+from engramlog_server.api.cli.main import run
 from engramlog_server.api.exchange.export import ExportOptions
 from engramlog_server.api.revealing import By
 from engramlog_server.events.catalogue import MemoriesAccessed

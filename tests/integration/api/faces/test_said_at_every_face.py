@@ -17,7 +17,7 @@ import pytest
 
 from engramlog import InputError, Memory
 from engramlog_server.api.application import Application
-from engramlog_server.api.cli.parser import loaded
+from engramlog_server.api.cli.main import loaded
 from engramlog_server.api.http.app import create_app
 from engramlog_server.api.mcp.connection import Connection
 from engramlog_server.api.mcp.server import MemoryServer

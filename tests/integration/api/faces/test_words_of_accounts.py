@@ -8,7 +8,7 @@ from contextlib import nullcontext, redirect_stderr, redirect_stdout
 from typing import Any
 from uuid import uuid4
 
-from engramlog_server.api.cli.app import run
+from engramlog_server.api.cli.main import run
 from engramlog_server.projections.views.view import WITHHELD
 from tests.given.client import Service
 from tests.given.http import created, event

@@ -18,7 +18,7 @@ import engramlog_server.api.cli.commands.memories
 import engramlog_server.api.cli.commands.search
 import engramlog_server.api.cli.commands.store
 import engramlog_server.api.cli.commands.write  # noqa: F401 - registers its commands
-from engramlog_server.api.cli.app import run
+from engramlog_server.api.cli.main import run
 from engramlog_server.api.http import routing as parsing
 from engramlog_server.api.http.guard import OTHERS, SMALL, limit_of
 from engramlog_server.api.http.routing import read_json

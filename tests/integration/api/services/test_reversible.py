@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.cli.app import run
+from engramlog_server.api.cli.main import run
 from engramlog_server.api.exchange.importing import ImportOptions, import_turns
 from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
 from engramlog_server.events.envelope import canonical

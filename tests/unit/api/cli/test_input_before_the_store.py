@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.cli.app import run
+from engramlog_server.api.cli.main import run
 from engramlog_server.events.errors import InputError
 from tests.rows import each_row
 

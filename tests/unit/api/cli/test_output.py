@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 
 import pytest
 
-from engramlog_server.api.cli.app import run
+from engramlog_server.api.cli.main import run
 from engramlog_server.api.cli.output import Output
 from engramlog_server.api.cli.show.visible import Terminal
 from tests.rows import each_row
@@ -83,7 +83,7 @@ def test_characters_that_the_encoding_lacks_are_codes_and_tables_are_drawn_witho
         Terminal().print("茶 café ───")
         return 0
 
-    monkeypatch.setattr("engramlog_server.api.cli.app._run", text)
+    monkeypatch.setattr("engramlog_server.api.cli.main._run", text)
     with (tmp_path / "out").open("wb") as file:
         monkeypatch.setattr(sys, "stdout", Output(file.fileno(), encoding))
         assert run(no_store, []) == 0
