@@ -140,3 +140,43 @@ def _stopped(problem: InvalidEvent, answer: AppendReport) -> InvalidEvent:
 def _requests(lines: Iterator[Line]) -> Iterator[list[Line]]:
     while request := list(islice(lines, MAX_REQUEST_EVENTS)):
         yield request
+
+
+Take = Callable[[int, Prepared, AppendReceipt], None]
+
+
+def append_numbered(
+    append: Callable[[Sequence[Prepared]], list[AppendReceipt]],
+    waiting: Iterator[tuple[int, Prepared]],
+    done: AppendReport,
+    take: Take,
+    on_progress: Callable[[int], None],
+    *,
+    without_conflicts: bool = False,
+) -> None:
+    """Append events, each with the number of what it was read from, in requests; the first error stops there and is kept.
+
+    `take` counts what became of each. `without_conflicts`: a request of which ids are taken by other content is sent again without
+    those.
+    """
+    while done.error is None:
+        request: list[tuple[int, Prepared]] = []
+        try:
+            for one in islice(waiting, MAX_REQUEST_EVENTS):
+                request.append(one)  # noqa: PERF402 - what was read before a bad line is still appended
+        except EngramlogError as problem:
+            done.error = problem
+        if not request:
+            return
+        try:
+            receipts = append([event for _, event in request])
+            if without_conflicts and any(one.status == "conflict" for one in receipts):
+                pairs = zip(request, receipts, strict=True)
+                again = iter(append([event for (_, event), one in pairs if one.status != "conflict"]))
+                receipts = [one if one.status == "conflict" else next(again) for one in receipts]
+        except EngramlogError as problem:
+            done.error = problem
+            return
+        for (number, event), receipt in zip(request, receipts, strict=True):
+            take(number, event, receipt)
+        on_progress(request[-1][0])

@@ -9,12 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from itertools import islice
 from typing import Any
 
 import orjson
 
-from engramlog_server.api.exchange.append_events import AppendReport
+from engramlog_server.api.exchange.append_events import AppendReport, append_numbered
 from engramlog_server.api.exchange.everything import OWN_SHAPES, SAID, PartLine, Wholeness, read_part
 from engramlog_server.api.exchange.record_shapes import (
     PART,
@@ -30,11 +29,10 @@ from engramlog_server.api.requests.checks import check_owner, importer, label_ob
 from engramlog_server.api.shapes import DuplicateRecord, RecordsImported
 from engramlog_server.events.catalogue import EventData
 from engramlog_server.events.envelope import Prepared, derived_id, from_micros
-from engramlog_server.events.errors import EngramlogError, InputError, InvalidEvent, refused
+from engramlog_server.events.errors import InputError, InvalidEvent, refused
 from engramlog_server.events.log import AppendReceipt, EventLog
 from engramlog_server.events.standing import firm_tier
 from engramlog_server.events.validation import make_event, read_event, ready
-from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
 from engramlog_server.projections.memory.rejection import MOST_VALUES, Rejections
 
 MAX_IGNORED = 50
@@ -159,39 +157,15 @@ def import_records(
     check_shape(options.shape)
     answer = ImportedRecords()
     waiting = _numbered_events(log, lines, options, answer, known)
-    while True:
-        request: list[tuple[int, Prepared]] = []
-        try:
-            for one in islice(waiting, MAX_REQUEST_EVENTS):
-                request.append(one)  # noqa: PERF402 - what was read before a bad line is still appended
-        except EngramlogError as problem:
-            answer.done.error = problem
-        if request and not _append(append or log.append, request, answer, on_progress):
-            return answer
-        if not request or answer.done.error is not None:
-            return answer
-
-
-def _append(
-    append: Append, request: list[tuple[int, Prepared]], answer: ImportedRecords, on_progress: Callable[[int], None]
-) -> bool:
-    """Append a request; where records have changed since they were imported, the request again without them."""
-    try:
-        receipts = append([prepared for _, prepared in request])
-        told: list[tuple[int, AppendReceipt]] = []
-        if any(receipt.status == "conflict" for receipt in receipts):
-            pairs = list(zip(request, receipts, strict=True))
-            told = [(number, receipt) for (number, _), receipt in pairs if receipt.status == "conflict"]
-            request = [one for one, receipt in pairs if receipt.status != "conflict"]
-            receipts = append([prepared for _, prepared in request])
-    except EngramlogError as problem:
-        answer.done.error = problem
-        return False
-    told += [(number, receipt) for (number, _), receipt in zip(request, receipts, strict=True)]
-    for number, receipt in sorted(told, key=lambda pair: pair[0]):
-        answer.done.take(number, receipt)
-    on_progress(told[-1][0])
-    return True
+    append_numbered(
+        append or log.append,
+        waiting,
+        answer.done,
+        lambda number, _event, receipt: answer.done.take(number, receipt),
+        on_progress,
+        without_conflicts=True,
+    )
+    return answer
 
 
 def _numbered_events(

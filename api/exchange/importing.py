@@ -10,21 +10,20 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
-from itertools import islice
 from typing import Any, Final, NamedTuple
 
 import orjson
 
 from engramlog_server.api.choices import CUT, LEAVE, WAYS
-from engramlog_server.api.exchange.append_events import AppendReport
+from engramlog_server.api.exchange.append_events import AppendReport, append_numbered
 from engramlog_server.api.requests.checks import importer, parse_instant
 from engramlog_server.events.envelope import Prepared, derived_id, from_micros, micros, utc_text
-from engramlog_server.events.errors import EngramlogError, InputError, InvalidEvent, refused
+from engramlog_server.events.errors import InputError, InvalidEvent, refused
 from engramlog_server.events.log import AppendReceipt, EventLog
 from engramlog_server.events.standing import firm_tier
 from engramlog_server.events.text.utf8 import bytes_told
 from engramlog_server.events.validation import make_event, ready
-from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS, MAX_TEXT_BYTES
+from engramlog_server.events.vocabulary import MAX_TEXT_BYTES
 from engramlog_server.projections.memory.kind import memory_of_turn, recorded
 from engramlog_server.projections.prompt.block import without_blocks
 
@@ -227,7 +226,8 @@ def import_turns(
     """Read JSON Lines of turns and append their events; a bad line stops there, and is told with its number."""
     check_options(options)
     answer = ImportReport()
-    append_numbered(log, _numbered_events(log, lines, options, answer), answer, on_progress)
+    events = _numbered_events(log, lines, options, answer)
+    append_numbered(log.append, events, answer.done, answer.take, on_progress)
     return answer
 
 
@@ -237,37 +237,6 @@ def check_options(options: ImportOptions) -> None:
         raise refused(
             "tier", options.tier, "fact or episode: an operator promotes a memory by itself (`engramlog edit --tier`)"
         )
-
-
-def append_numbered(
-    log: EventLog, waiting: Iterator[tuple[int, Prepared]], answer: ImportReport, on_progress: Callable[[int], None]
-) -> None:
-    """Append events, each with the number of what it was read from, in requests; the first error stops there and is kept."""
-    while True:
-        request: list[tuple[int, Prepared]] = []
-        try:
-            for one in islice(waiting, MAX_REQUEST_EVENTS):
-                request.append(one)  # noqa: PERF402 - what was read before a bad line is still appended
-        except EngramlogError as problem:
-            answer.done.error = problem
-        if request and not _append(log, request, answer, on_progress):
-            return
-        if not request or answer.done.error is not None:
-            return
-
-
-def _append(
-    log: EventLog, request: list[tuple[int, Prepared]], answer: ImportReport, on_progress: Callable[[int], None]
-) -> bool:
-    try:
-        receipts = log.append([prepared for _, prepared in request])
-    except EngramlogError as problem:
-        answer.done.error = problem
-        return False
-    for (number, event), receipt in zip(request, receipts, strict=True):
-        answer.take(number, event, receipt)
-    on_progress(request[-1][0])
-    return True
 
 
 def look_through(lines: Iterable[bytes], options: ImportOptions) -> None:

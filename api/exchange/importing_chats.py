@@ -17,6 +17,7 @@ from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from engramlog_server.api.choices import CUT
+from engramlog_server.api.exchange.append_events import append_numbered
 from engramlog_server.api.exchange.chat_file import ChatFile, Found, placed
 from engramlog_server.api.exchange.chat_shapes import (
     CONVERSATION_IDS,
@@ -34,7 +35,6 @@ from engramlog_server.api.exchange.importing import (
     ImportOptions,
     ImportReport,
     Turn,
-    append_numbered,
     beginning,
     events_of,
     import_turns,
@@ -255,7 +255,14 @@ def import_chats(
         answer.left_out["too_long"] = answer.imported.too_long
         return answer
     reading = _Reading(log, chats, options, since, answer, check)
-    append_numbered(log, reading.events(), answer.imported, lambda done: on_progress(reading.conversation_of(done)))
+    imported = answer.imported
+    append_numbered(
+        log.append,
+        reading.events(),
+        imported.done,
+        imported.take,
+        lambda done: on_progress(reading.conversation_of(done)),
+    )
     answer.adjusted["characters"] += chats.replaced
     if answer.imported.done.error is None and not answer.imported.turns:
         answer.imported.done.error = reading.without_time

@@ -27,7 +27,6 @@ from urllib.parse import quote, unquote
 
 import anyio
 from anyio.to_thread import run_sync
-from prometheus_client import Counter, Histogram
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -384,25 +383,11 @@ CLOSED = 499
 """Told as the status where the client was gone before it was answered."""
 
 
-class RequestCounts:
-    """Requests by method, route and status, and how long their answers took to begin."""
-
-    def __init__(self, metrics: Metrics) -> None:
-        self._requests, self._seconds = metrics.requests, metrics.request_seconds
-        self._counters: dict[tuple[str, str, int], Counter] = {}
-        self._clocks: dict[tuple[str, str], Histogram] = {}
-
-    def count(self, method: str, route: str, status: int, seconds: float) -> None:
-        """Count one request."""
-        method = method if method in METHODS else OTHER
-        counter = self._counters.get((method, route, status))
-        if counter is None:  # kept, for to find a label's series takes longer than to count
-            counter = self._counters[method, route, status] = self._requests.labels(method, route, str(status))
-        clock = self._clocks.get((method, route))
-        if clock is None:
-            clock = self._clocks[method, route] = self._seconds.labels(method, route)
-        counter.inc()
-        clock.observe(seconds)
+def count_request(metrics: Metrics, method: str, route: str, status: int, seconds: float) -> None:
+    """Count one request by method, route and status, and how long its answer took to begin."""
+    method = method if method in METHODS else OTHER
+    metrics.requests.labels(method, route, str(status)).inc()
+    metrics.request_seconds.labels(method, route).observe(seconds)
 
 
 class Guard:
@@ -432,7 +417,7 @@ class Guard:
         self._challenged = challenged
         self._buckets = buckets or Buckets()
         self._bodies = bodies or Bodies()
-        self._counts = None if metrics is None else RequestCounts(metrics)
+        self._metrics = metrics
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Refuse, or hand on with the path as it was sent; count either."""
@@ -463,9 +448,9 @@ class Guard:
                 answered.append((500, perf_counter()))
             raise
         finally:
-            if self._counts is not None:
+            if self._metrics is not None:
                 status, at = answered[0] if answered else (CLOSED, perf_counter())
-                self._counts.count(scope["method"], taken[0] if taken else NONE, status, at - began)
+                count_request(self._metrics, scope["method"], taken[0] if taken else NONE, status, at - began)
 
     async def _passed(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers, listener = Headers(scope=scope), listener_of(scope)

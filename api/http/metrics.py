@@ -403,86 +403,41 @@ class Metrics:
     """The registry of one application: nothing is global, so two applications in a process do not meet."""
 
     def __init__(self, told: MetricSources) -> None:
-        self.registry = CollectorRegistry()
-        of_process(self.registry, "api")
-        self.search_seconds = Histogram(
-            "engramlog_search_seconds",
-            "Time to answer a search, without HTTP.",
-            buckets=SEARCH_BUCKETS,
-            registry=self.registry,
+        registry = self.registry = CollectorRegistry()
+        of_process(registry, "api")
+        counter, gauge = partial(Counter, registry=registry), partial(Gauge, registry=registry)
+        histogram = partial(Histogram, registry=registry)
+        told_of = "Time to answer a search, without HTTP."
+        self.search_seconds = histogram("engramlog_search_seconds", told_of, buckets=SEARCH_BUCKETS)
+        told_of = "Time in which the log took a request of events, by whichever face it came: until they are on disk."
+        self.append_seconds = histogram("engramlog_append_seconds", told_of, buckets=APPEND_BUCKETS)
+        told_of = "Events received at POST /v1/events, by the status of their receipt."
+        self.append_events = counter("engramlog_append_events", told_of, ["status"])
+        told_of = "How close memories that a search brought into a recorded block are to what the block was asked for, 0 to 1."
+        self.closeness = histogram("engramlog_injected_closeness", told_of, buckets=CLOSENESSES)
+        told_of = (
+            "Requests answered, by method, route and status; route none: no route has the path, or nobody may ask."
         )
-        self.append_seconds = Histogram(
-            "engramlog_append_seconds",
-            "Time in which the log took a request of events, by whichever face it came: until they are on disk.",
-            buckets=APPEND_BUCKETS,
-            registry=self.registry,
-        )
-        self.append_events = Counter(
-            "engramlog_append_events",
-            "Events received at POST /v1/events, by the status of their receipt.",
-            ["status"],
-            registry=self.registry,
-        )
-        self.closeness = Histogram(
-            "engramlog_injected_closeness",
-            "How close memories that a search brought into a recorded block are to what the block was asked for, 0 to 1.",
-            buckets=CLOSENESSES,
-            registry=self.registry,
-        )
-        self.requests = Counter(
-            "engramlog_http_requests",
-            "Requests answered, by method, route and status; route none: no route has the path, or nobody may ask.",
-            ["method", "route", "status"],
-            registry=self.registry,
-        )
-        self.request_seconds = Histogram(
-            "engramlog_http_request_seconds",
-            "From the head of a request to the head of its answer.",
-            ["method", "route"],
-            buckets=REQUEST_BUCKETS,
-            registry=self.registry,
-        )
-        self.feed_clients = Gauge("engramlog_feed_clients", "Change feeds being read.", registry=self.registry)
-        self.feed_closed = Counter(
-            "engramlog_feed_closed",
-            "Change feeds that the server ended, by reason.",
-            ["reason"],
-            registry=self.registry,
-        )
-        self.console_sessions = Gauge(
-            "engramlog_console_sessions", "Sessions of the console that are open.", registry=self.registry
-        )
-        self.console_codes_refused = Counter(
-            "engramlog_console_codes_refused",
-            "Codes of the console that opened nothing, by reason; limited: too many others did.",
-            ["reason"],
-            registry=self.registry,
-        )
-        self.refused = Counter(
-            "engramlog_refused_questions",
-            "Questions answered 429 since their owner, or all together, had as many in hand as allowed; by class of work.",
-            ["work"],
-            registry=self.registry,
-        )
-        self.refused_requests = Counter(
-            "engramlog_refused_requests",
-            "Requests refused before a route saw them, by reason; connections, files: no more could be open.",
-            ["reason"],
-            registry=self.registry,
-        )
-        self.limited = Counter(
-            "engramlog_limited_requests",
-            "Requests answered 429 since a principal took more than a key may; by what there was too much of.",
-            ["what"],
-            registry=self.registry,
-        )
+        self.requests = counter("engramlog_http_requests", told_of, ["method", "route", "status"])
+        told_of, by = "From the head of a request to the head of its answer.", ["method", "route"]
+        self.request_seconds = histogram("engramlog_http_request_seconds", told_of, by, buckets=REQUEST_BUCKETS)
+        self.feed_clients = gauge("engramlog_feed_clients", "Change feeds being read.")
+        told_of = "Change feeds that the server ended, by reason."
+        self.feed_closed = counter("engramlog_feed_closed", told_of, ["reason"])
+        self.console_sessions = gauge("engramlog_console_sessions", "Sessions of the console that are open.")
+        told_of = "Codes of the console that opened nothing, by reason; limited: too many others did."
+        self.console_codes_refused = counter("engramlog_console_codes_refused", told_of, ["reason"])
+        told_of = "Questions answered 429 since their owner, or all together, had as many in hand as allowed; by class of work."
+        self.refused = counter("engramlog_refused_questions", told_of, ["work"])
+        told_of = "Requests refused before a route saw them, by reason; connections, files: no more could be open."
+        self.refused_requests = counter("engramlog_refused_requests", told_of, ["reason"])
+        told_of = "Requests answered 429 since a principal took more than a key may; by what there was too much of."
+        self.limited = counter("engramlog_limited_requests", told_of, ["what"])
         for what in NAMES:
             self.limited.labels(what)  # told as 0 until the first
-        self._lanes = Gauge(
-            "engramlog_questions", "Questions in hand, by class of work.", ["work", "state"], registry=self.registry
-        )
-        self.registry.register(UsedCollector(told.caches))
-        self.registry.register(StoreCollector(Scrape(told.store)))
+        self._lanes = gauge("engramlog_questions", "Questions in hand, by class of work.", ["work", "state"])
+        registry.register(UsedCollector(told.caches))
+        registry.register(StoreCollector(Scrape(told.store)))
 
     def watch_lanes(self, lanes: Iterable[Lane]) -> None:
         """Tell from now on how many questions run and wait in each of these."""

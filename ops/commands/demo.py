@@ -16,7 +16,6 @@ from rich.table import Table
 from rich.text import Text
 
 from engramlog_server.api.application import Application
-from engramlog_server.api.cli.commands.jobs import table
 from engramlog_server.api.cli.show import memories as render
 from engramlog_server.api.cli.show import search as render_search
 from engramlog_server.api.cli.show.generic import answer as used
@@ -277,7 +276,7 @@ class DemoTalk:
         read = "Turns are kept as they were said. Rules read what people state about themselves, against what is known."
         self._panel("10. Another person talks", read)
         self._import(SAID)
-        table(self._app.extractor.rehearse(TALKER)["statements"], self._out)
+        used({"statements": self._app.extractor.rehearse(TALKER)["statements"]}, self._out)
         self._app.extractor.extract(TALKER)
         told = (
             "questions, suppositions and what the assistant guessed became nothing; the new home replaced the old one"

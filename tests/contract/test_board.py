@@ -13,7 +13,7 @@ import yaml
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import Metric
 
-from engramlog_server.api.http.guard import RequestCounts
+from engramlog_server.api.http.guard import count_request
 from engramlog_server.api.http.metrics import OF_STORE, Metrics, MetricSources, readings
 from engramlog_server.api.services.capacity import AppendOnlyFile, DiskRoom, Kept
 from engramlog_server.consumers.fold.figures import FoldFigures
@@ -87,7 +87,7 @@ def all_told() -> Iterator[CollectorRegistry]:
     aof = AppendOnlyFile(True, 1, 1, True, True, False, 1, 0)
     kept = Kept("7.0.15", aof, DiskRoom(2, 3, 1), None)
     metrics = Metrics(MetricSources(readings(lambda: STATUS, lambda: kept), lambda: {("view", "memory"): 1}))
-    RequestCounts(metrics).count("GET", "/x", 200, 0.1)
+    count_request(metrics, "GET", "/x", 200, 0.1)
     for counter, labels in ((metrics.append_events, 1), (metrics.feed_closed, 1), (metrics.refused, 1)):
         counter.labels(*["x"] * labels)
     metrics._lanes.labels("light", "running").set(1)

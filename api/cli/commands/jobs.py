@@ -6,17 +6,14 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from engramlog_server.api.choices import MODEL, RULES
 from engramlog_server.api.cli.app import err, opened, out, progress, show
 from engramlog_server.api.cli.command import PARTLY, Call, command
 from engramlog_server.api.cli.show import generic
-from engramlog_server.api.cli.show.tables import Column, ident, tabulate, words
 from engramlog_server.api.operations.definition import Option, Parameter
 from engramlog_server.api.operations.reports import CLEANUP, EPISODES, EXTRACT
-from engramlog_server.api.shapes import Statement
 from engramlog_server.events.errors import InputError, refused
 
 EMBED = "embed"
@@ -144,20 +141,6 @@ def _uncompared(compared: Mapping[str, Any] | None, owner: str) -> None:
         )
 
 
-COLOURS = {
-    "ADD": "green",
-    "UPDATE": "cyan",
-    "BOOST": "cyan",
-    "NEGATE": "red",
-    "DELETE": "red",
-    "FLAG": "yellow",
-    "SKIP": "dim",
-}
-WORDS = {"keep_turn": "turns kept", "use": "used"}
-SHOWN = 200
-"""Statements shown in a table."""
-
-
 @command(
     EXTRACT.but(
         more="Turns stay as they are: typed memories lie on top. What is said again is a mention, what is taken back is negated,"
@@ -198,52 +181,15 @@ def extract(call: Call) -> None:
 
 
 def _told(answer: Mapping[str, Any]) -> None:
-    counts = ", ".join(f"{count:,} {WORDS.get(name, name)}" for name, count in sorted(answer["counts"].items()))
-    if answer["dry_run"]:
-        table([one for one in answer["statements"] if not answer.get("again") or one["operation"] != "SKIP"])
-        if answer.get("gone"):
-            gone = ", ".join(answer["gone"][:SHOWN])
-            out.print(Text(f"would not be drawn from these turns any more: {gone}", "yellow"))
-        out.print(Text.assemble(("would ", "yellow"), counts) if counts else Text("nothing would change", "yellow"))
-    else:
-        read = f"{answer['read']:,} turns read: " if answer["read"] else ""
-        nothing = "nothing" if answer.get("trouble") else "nothing new"
-        out.print(Text.assemble(("done ", "bold green"), read, counts or nothing))
-    if answer.get("by_rules"):
-        out.print(Text(f"{len(answer['by_rules']):,} of them by rules: the model had no usable answer", "yellow"))
-    if refused := answer.get("refused"):
-        turn_id, reason = next(iter(refused.items()))
-        out.print(
-            Text(f"{len(refused):,} of them without effect: everything was refused; {turn_id}: {reason}", "yellow")
-        )
-    if answer["by"] != RULES:
-        usage = answer["usage"]
-        told = f"{usage['requests']:,} requests, {usage['input_tokens']:,} + {usage['output_tokens']:,} tokens"
-        out.print(Text(f"{answer['by']}: {told}", "dim"))
+    apart = {"decisions", "trouble"} | ({"usage"} if answer["by"] == RULES else set())
+    shown = {name: value for name, value in answer.items() if name not in apart}
+    if answer.get("again"):
+        shown["statements"] = [one for one in answer["statements"] if one["operation"] != "SKIP"]
+    generic.answer(shown)
+    if not answer["counts"] and not answer.get("trouble"):
+        out.print("nothing would change" if answer["dry_run"] else "nothing new", style="yellow")
     if answer.get("trouble"):
         err.print(Text.assemble(("stopped ", "bold red"), answer["trouble"]))
-    if answer.get("left"):
-        out.print(Text(f"{answer['left']:,} turns are still to be read", "yellow"))
-
-
-def table(statements: Sequence[Statement], console: Console = out) -> None:
-    """What every statement would become."""
-    if not statements:
-        return
-    columns = (
-        Column("what", "operation", lambda what: Text(what, COLOURS[what])),
-        Column("class"),
-        words("content"),
-        ident("turn", "turn_id"),
-        Column("why", "reason", style="dim"),
-    )
-    rows = [
-        {**one, "class": one["category"] if one["kind"] == "fact" else f"{one['category']}, {one['kind']}"}
-        for one in statements[:SHOWN]
-    ]
-    tabulate(columns, rows, console)
-    if len(statements) > SHOWN:
-        console.print(Text(f"and {len(statements) - SHOWN:,} more: --json tells all", "dim"))
 
 
 @command(

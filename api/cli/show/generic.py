@@ -32,7 +32,7 @@ IF_ANY = frozenset(
         "dry_run", "left_out", "withheld", "weaker", "truncated", "appended", "requests", "input_tokens", "output_tokens",
         "left_open", "held_back", "by_model", "refused", "down", "again", "read", "negation", "late", "taken", "alone",
         "checkpoint_age", "stays_total", "folded_together", "masked", "lost", "unfolded_bytes", "struck_total", "undoes_total",
-        "remains_total", "owners_quarantined", "owners_behind", "untouched",
+        "remains_total", "owners_quarantined", "owners_behind", "untouched", "left",
     }
 )  # fmt: skip
 """Figures and marks that are printed if they are more than nothing."""
