@@ -15,8 +15,8 @@ from engramlog_server.api.services.reading import Reader
 from engramlog_server.consumers.jobs.embedding import EmbeddingJob
 from engramlog_server.events.errors import BadSetting, EmbedderFailed, InputError
 from engramlog_server.projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders
-from engramlog_server.projections.embedding.embedder import TEXTS as TEXTS_OF_NOBODY
 from engramlog_server.projections.embedding.embedder import CachingEmbedder
+from engramlog_server.projections.embedding.idle import messages
 from engramlog_server.projections.embedding.meaning import EmbeddedQuestion, Sense
 from engramlog_server.projections.embedding.minilm import MODEL, MiniLM
 from engramlog_server.projections.ranking.question import MeantQuestion
@@ -264,7 +264,7 @@ def test_a_model_is_loaded_once_and_no_view_waits_for_it(meant: Vectors, owner: 
         answer = reader.search(owner, "kiln", at=NOW)
     told = [answer["meaning"], others.result()["meaning"]]
     assert told == [{"model": "words/1", "embedded": 4, "of": 4}] * 2
-    assert loading == [len(TEXTS_OF_NOBODY)]
+    assert loading == [len(messages("plain"))]
 
 
 @left_to_the_job
