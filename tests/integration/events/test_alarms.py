@@ -51,10 +51,12 @@ def test_a_partition_that_stands_still_alarms_and_the_alarm_ends_when_it_folds_a
 def test_an_alarm_is_told_by_status_ready_and_metrics_until_it_is_cleared(tmp_path: Path) -> None:
     with http_store(tmp_path) as stage:
         before = stage.client.get("/ready")
-        stage.store.alarms.raised("state_damaged", "partition 3", "the record of tea cannot be read")
+        stage.store.alarms.raised("state_damaged", "partition 999", "the record of tea cannot be read")
         ready, status = stage.client.get("/ready"), stage.client.get("/v1/status").json()
         metrics = stage.client.get("/metrics").text
-        cleared = stage.client.post("/v1/alarms/clear", json={"name": "state_damaged", "subject": "partition 3"}).json()
+        cleared = stage.client.post(
+            "/v1/alarms/clear", json={"name": "state_damaged", "subject": "partition 999"}
+        ).json()
         after = stage.client.get("/ready")
     assert (before.status_code, ready.status_code, after.status_code) == (200, 503, 200)
     assert [alarm["name"] for alarm in ready.json()["alarms"]] == ["state_damaged"]
