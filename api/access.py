@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from engramlog_server.api.operations.groups import NEEDS
 from engramlog_server.api.operations.needs import Need, Told
 from engramlog_server.api.requests.checks import asked_by
-from engramlog_server.events.catalogue.access import Looked
+from engramlog_server.events.catalogue import Looked
 from engramlog_server.events.errors import AccessDenied
 from engramlog_server.projections.access.caller import Caller, ToldUpTo, telling_of
 from engramlog_server.projections.memory.record import SECRET

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import quote, unquote
 
-from engramlog_server.events.text.invisible import HIDDEN
+from engramlog_server.events.text import HIDDEN
 
 CURL = "curl -H @<(engramlog token --header)"
 """How to show the token: as a file, never on a command line, which every user of the machine reads (`ps`)."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from benchmarks.output import Row
 from benchmarks.texts import chinese, english
-from engramlog_server.events.text.embedder_names import USE
+from engramlog_server.events.text import USE
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.wiring import open_application
 from engramlog_server.projections.decide.remembering import NewTurn

@@ -15,7 +15,7 @@ from benchmarks.dataset import read_lines
 from benchmarks.everyday import SET, holds, tokens
 from benchmarks.output import Row
 from engramlog_server.api.application import Application
-from engramlog_server.events.text.embedder_names import AUTO
+from engramlog_server.events.text import AUTO
 from engramlog_server.ops.settings import load_settings, of_its_own
 from engramlog_server.ops.wiring import open_application
 from engramlog_server.projections.prompt import gathering

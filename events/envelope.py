@@ -29,10 +29,9 @@ from uuid_utils import compat
 from engramlog_server.events.catalogue import EVENT_TYPES, LATEST_VERSION, SIDE_EVENTS, EventData
 from engramlog_server.events.errors import UndecodableEvent
 from engramlog_server.events.sealing.cipher import BODY_MARK
-from engramlog_server.events.shape import Shape
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import UNREADABLE
 from engramlog_server.events.trust import PROPOSED, parted
-from engramlog_server.events.vocabulary import FUTURE_TOLERANCE, Actor, EventId, Id, Time, Trust
+from engramlog_server.events.vocabulary import FUTURE_TOLERANCE, Actor, EventId, Id, Shape, Time, Trust
 
 Document = dict[str, Any]
 Upcaster = Callable[[Document], Document]

@@ -51,7 +51,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from engramlog_server.events.text.urls import without_secrets
+from engramlog_server.events.text import without_secrets
 
 MOST_RULE = 200
 """Characters of what is allowed that are told again with each event of a request."""

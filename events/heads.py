@@ -17,7 +17,7 @@ import msgspec
 
 from engramlog_server.events.errors import InputError, refused
 from engramlog_server.events.partitions import MAX_PARTITIONS
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import UNREADABLE
 
 FIRST = "0" * 64
 """What the first line of all follows."""

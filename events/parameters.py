@@ -16,7 +16,7 @@ from zoneinfo import available_timezones
 from pydantic import AfterValidator, ConfigDict, Field, TypeAdapter, ValidationError, WithJsonSchema
 from pydantic_core import PydanticCustomError
 
-from engramlog_server.events.text.embedder_names import MOST_NAMED, OWNERS_NAMES, OWNERS_RULE, STORE, is_embedder_name
+from engramlog_server.events.text import MOST_NAMED, OWNERS_NAMES, OWNERS_RULE, STORE, is_embedder_name
 
 Profile = Literal["weighted", "ebbinghaus", "consolidating", "tiered"]
 ParameterValue = float | int | str | bool

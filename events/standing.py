@@ -3,6 +3,8 @@
 An `actor` is what a producer says of itself. So each path vouches only for what it can know: whoever reaches the store's own
 socket (mode 0700, the command line) may be its operator; whoever calls over HTTP holds a token, and speaks for a user, an agent
 or a judge. One table, `CLAIMS`, says for whom one may speak by which path, and every entry point asks it.
+
+What an event says of memories that were shown has bounds here, and is read as sums or each access by itself.
 """
 
 from __future__ import annotations
@@ -11,11 +13,54 @@ from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, Literal, NamedTuple, get_args
 
-from engramlog_server.events.door.of_the_store import ACCESS, SYSTEM_OWNERS, SYSTEM_TYPES, access_id
+from engramlog_server.events.catalogue import MemoriesAccessed
 from engramlog_server.events.entry import LOCAL, Bringer, bringer
 from engramlog_server.events.envelope import OWN_WORD, AnyEvent, Word
+from engramlog_server.events.of_the_store import ACCESS, SYSTEM_OWNERS, SYSTEM_TYPES, access_id
 from engramlog_server.events.trust import ASSERTED, IMPORTED, INFERRED, ORDER, lowest
 from engramlog_server.events.vocabulary import Actor, Trust
+
+MOST_ACCESSES = 500
+"""Accesses in one event."""
+MOST_MEMORIES = 500
+"""Different memories that the accesses of one event name: as many as it may load and change when it is folded."""
+MOST_BYTES = 256 * 1024
+"""Bytes of an event that holds accesses, its envelope too."""
+LOOKING = frozenset({"inspection", "reveal"})
+"""Ways of showing that a person looks by: recorded, and no law hears of them."""
+_BY_ITSELF = "each access by itself: data.accesses, in schema_version 2; sums of them in data.hits"
+
+
+def shown_in(data: MemoriesAccessed) -> tuple[str, ...]:
+    """The memories that were shown, each once, in the order in which they were first; a block's profile is no access."""
+    ids = [hit.memory_id for hit in data.hits]
+    for one in data.accesses:
+        ids += one.shown
+    return tuple(dict.fromkeys(ids))
+
+
+def profile_in(data: MemoriesAccessed) -> tuple[str, ...]:
+    """The memories that stood in a block as who the user is: told in every prompt, which is no access."""
+    return () if data.block is None or data.block.stable is None else data.block.stable.profile
+
+
+def problem_with_accesses(data: MemoriesAccessed, version: int, size: int) -> Objection | None:
+    """Why validation does not take these accesses, in an event of a schema version and of so many bytes; or None."""
+    if not data.hits and not data.accesses and not profile_in(data):
+        return Objection("data.accesses", "nothing", f"what was shown: {_BY_ITSELF}")
+    if not data.accesses:
+        return None
+    if version < 2:
+        return Objection("data.accesses", f"schema_version {version}", _BY_ITSELF)
+    memories = len({memory_id for one in data.accesses for memory_id in one.shown})
+    if memories > MOST_MEMORIES:
+        allowed = f"at most {MOST_MEMORIES} different memories in one event: more events where there are more"
+        return Objection("data.accesses", f"{memories:,} different memories", allowed)
+    if size > MOST_BYTES:
+        allowed = f"at most {MOST_BYTES:,} bytes in one event: more events where there are more"
+        return Objection("data.accesses", f"an event of {size:,} bytes", allowed)
+    return None
+
 
 Path = Literal["terminal", "http", "mcp", "job", "import"]
 """How an event comes in."""

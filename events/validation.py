@@ -32,7 +32,6 @@ from pydantic import AfterValidator, TypeAdapter, ValidationError, WithJsonSchem
 from pydantic.fields import FieldInfo
 from pydantic_core import PydanticCustomError
 
-from engramlog_server.events.accesses import problem_with_accesses
 from engramlog_server.events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
 from engramlog_server.events.envelope import (
     AnyEvent,
@@ -54,18 +53,23 @@ from engramlog_server.events.envelope import (
 from engramlog_server.events.errors import ClockBehind, InputError, InvalidBatch, InvalidEvent, StoreError
 from engramlog_server.events.log import check_request_size
 from engramlog_server.events.parameters import problem_with
-from engramlog_server.events.shape import Shape
-from engramlog_server.events.standing import AT_THE_STORE, Objection, Path, Speaker, objection, vouched
-from engramlog_server.events.text.invisible import VISIBLE, hidden_in, named
-from engramlog_server.events.text.names_once import name_given_twice
-from engramlog_server.events.text.unreadable import UNREADABLE
-from engramlog_server.events.text.utf8 import bytes_told
+from engramlog_server.events.standing import (
+    AT_THE_STORE,
+    Objection,
+    Path,
+    Speaker,
+    objection,
+    problem_with_accesses,
+    vouched,
+)
+from engramlog_server.events.text import UNREADABLE, VISIBLE, bytes_told, hidden_in, name_given_twice, named
 from engramlog_server.events.vocabulary import (
     EARLIEST,
     FUTURE_TOLERANCE,
     LATEST,
     MAX_TEXT_BYTES,
     Instant,
+    Shape,
     Trust,
     canonical_uuid,
     check_id,

@@ -1,6 +1,8 @@
-"""The words and bounds that events are made of: ids, texts, closed word lists.
+"""The words and bounds that events are made of: ids, texts, closed word lists; and the structs that hold them.
 
-Each is an `Annotated` type: pydantic reads the bounds in validation, msgspec ignores them behind it.
+Each is an `Annotated` type: pydantic reads the bounds in validation, msgspec ignores them behind it. One definition of a struct
+serves both: the dataclass that pydantic checks with is made from the struct's own annotations. (Frozen dataclasses behind
+validation cost three times the decoding, and are walked by the garbage collector.)
 """
 
 from __future__ import annotations
@@ -8,19 +10,55 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping
+from dataclasses import field, make_dataclass
 from datetime import UTC, datetime, timedelta
+from functools import cache
 from math import isfinite
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
+import msgspec
 import orjson
-from pydantic import AfterValidator, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
+from pydantic import AfterValidator, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
 from pydantic.config import JsonDict
 from pydantic.json_schema import JsonSchemaValue
-from pydantic_core import PydanticCustomError, core_schema
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from engramlog_server.events import trust
-from engramlog_server.events.statement_digests import MOST_STATEMENTS
-from engramlog_server.events.text.invisible import VISIBLE
+from engramlog_server.events.text import VISIBLE
+
+STRICT = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+
+class Shape(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False, forbid_unknown_fields=True):
+    """Base of events and of what they hold. Immutable and without cycles, so the garbage collector may pass it by.
+
+    A field that it does not have is refused, stored or new: of an event that a newer release wrote nothing is passed over.
+    """
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return handler.generate_schema(checked(source))
+
+
+def default_of(one: msgspec.structs.FieldInfo) -> Any:
+    """What a field that need not be given holds where it is not."""
+    return one.default if one.default_factory is msgspec.NODEFAULT else one.default_factory()
+
+
+@cache
+def checked(source: Any) -> type:
+    """The dataclass, of the same name, fields and defaults, by which pydantic checks a shape or `Shape[argument]`."""
+    shape = get_origin(source) or source
+    hints = get_type_hints(shape, include_extras=True)
+    bound = dict(zip(getattr(shape, "__parameters__", ()), get_args(source), strict=True))
+    fields: list[Any] = []
+    for one in msgspec.structs.fields(shape):
+        kind = hints[one.name]
+        kind = bound.get(kind, kind) if bound else kind
+        fields.append((one.name, kind) if one.required else (one.name, kind, field(default=default_of(one))))
+    namespace = {"__pydantic_config__": STRICT, "__doc__": shape.__doc__, "__module__": shape.__module__}
+    return make_dataclass(shape.__name__, fields, namespace=namespace, frozen=True, slots=True, kw_only=True)
+
 
 MAX_TEXT_BYTES = 64 * 1024
 """Longest content, turn or summary, in bytes of UTF-8."""
@@ -40,6 +78,8 @@ MOST_WHOLE = (1 << 53) - 1
 EARLIEST = datetime(1900, 1, 1, tzinfo=UTC)
 LATEST = datetime(9999, 12, 31, tzinfo=UTC)
 """Last instant an event may name: one that every time zone can still spell."""
+MOST_STATEMENTS = 32
+"""Most statements of one event: its digests take 513 bytes at most."""
 FUTURE_TOLERANCE = timedelta(minutes=5)
 """How far ahead of the store's clock an `occurred_at` may lie."""
 

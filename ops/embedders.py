@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from engramlog_server.api.shapes import EmbedderStanding
 from engramlog_server.events.errors import EngramlogError
-from engramlog_server.events.text.embedder_names import AUTO, BUILT_IN, MINILM, NONE, USE
+from engramlog_server.events.text import AUTO, BUILT_IN, MINILM, NONE, USE
 from engramlog_server.ops.settings import Settings
 from engramlog_server.projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders, is_loaded, load_now
 from engramlog_server.projections.embedding.meaning import Embedder

@@ -13,7 +13,8 @@ from engramlog_server.api.application import Application, joined
 from engramlog_server.api.choices import MODEL, RULES
 from engramlog_server.consumers.fold.presence import LEASE_MS, known_workers
 from engramlog_server.events.redis.append import TAKES_NOTHING
-from engramlog_server.events.redis.wire import Wire, WirePool, connect, open_wire
+from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.wire import Wire, WirePool, open_wire
 from engramlog_server.ops.catch_up import FoldCatchUp, Tell
 from engramlog_server.ops.clock import now
 from engramlog_server.ops.embedding_queue import EmbeddingQueue

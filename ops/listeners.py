@@ -15,7 +15,7 @@ from engramlog_server.api.http.server.listener import OF_THIS_MACHINE, OPERATE, 
 from engramlog_server.api.shapes import ListeningTold
 from engramlog_server.events.alarms import Alarms, ConditionAlarm, TellingAlarms
 from engramlog_server.events.errors import BadSetting
-from engramlog_server.events.text.origins import is_loopback
+from engramlog_server.events.text import is_loopback
 from engramlog_server.ops.clock import now, now_micros
 from engramlog_server.ops.every import Every
 from engramlog_server.ops.public_settings import BeyondSettings, asked_name

@@ -9,8 +9,7 @@ from typing import Any, Literal
 
 from engramlog_server.api.requests.checks import masked_all
 from engramlog_server.api.version import program_version
-from engramlog_server.events.text.invisible import HIDDEN
-from engramlog_server.events.text.urls import without_secrets
+from engramlog_server.events.text import HIDDEN, without_secrets
 from engramlog_server.ops.tracebacks import clean_tracebacks, traced, words_are_told
 
 NO_RICH = "rich" not in sys.modules

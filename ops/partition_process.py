@@ -18,7 +18,8 @@ import msgspec
 
 from engramlog_server.api.requests.checks import refusal_told
 from engramlog_server.events.errors import EngramlogError
-from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.ops.keys.place import keys_of
 from engramlog_server.ops.processes.limits import look_seldom
 from engramlog_server.ops.processes.shares import PartitionTask, ToldLine, do_one, told

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ValidationError, ValidatorFunctionWrapHandler, field_validator
 
-from engramlog_server.events.text.origins import is_loopback, place_of
+from engramlog_server.events.text import is_loopback, place_of
 
 MOST_PORT = 65_535
 MOST = 64

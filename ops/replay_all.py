@@ -20,11 +20,12 @@ import msgspec
 from engramlog_server.api.requests.checks import refusal_told
 from engramlog_server.api.services.replaying import StoreReplayer, WholeAsked, nothing_of
 from engramlog_server.api.version import program_version
-from engramlog_server.events.door.of_the_store import SYSTEM_OWNERS
 from engramlog_server.events.errors import EngramlogError, StoreMismatch
+from engramlog_server.events.of_the_store import SYSTEM_OWNERS
 from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.scan import pairs
-from engramlog_server.events.redis.wire import Wire, connect, open_wire
+from engramlog_server.events.redis.wire import Wire, open_wire
 from engramlog_server.ops.keys.place import keys_of
 from engramlog_server.ops.processes.limits import look_seldom
 from engramlog_server.ops.sealing.master import master_of

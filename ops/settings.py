@@ -25,9 +25,7 @@ from engramlog_server.events.entry import LOCAL
 from engramlog_server.events.errors import BadSetting
 from engramlog_server.events.partitions import DEFAULT_PARTITIONS, MAX_PARTITIONS
 from engramlog_server.events.redis.address import read_address
-from engramlog_server.events.text.embedder_names import AUTO, NONE
-from engramlog_server.events.text.invisible import INVISIBLE
-from engramlog_server.events.text.urls import shown
+from engramlog_server.events.text import AUTO, INVISIBLE, NONE, shown
 from engramlog_server.events.trust import ASSERTED
 from engramlog_server.events.vocabulary import Trust
 from engramlog_server.events.wording import allowed_words

@@ -16,6 +16,7 @@ from uuid import uuid4
 from engramlog_server.api.requests.checks import behalf_in_hand
 from engramlog_server.events.errors import EmbeddedRedisError, StoreUnavailable
 from engramlog_server.events.redis.alarms import RedisAlarms
+from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.durability import Proof
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.ready import (
@@ -25,7 +26,7 @@ from engramlog_server.events.redis.ready import (
     refuse_kind,
     refuse_replica,
 )
-from engramlog_server.events.redis.wire import StoreClient, Wire, WirePool, connect, open_wire
+from engramlog_server.events.redis.wire import StoreClient, Wire, WirePool, open_wire
 from engramlog_server.ops.clock import now_micros
 from engramlog_server.ops.embedded.disk import DiskGuard, look
 from engramlog_server.ops.embedded.folder import Role

@@ -14,8 +14,10 @@ import redis
 from engramlog_server.consumers.fold.presence import LEASE_MS, live_workers
 from engramlog_server.consumers.sealing.vectors import count_vectors
 from engramlog_server.events.errors import EmbeddedRedisError, StoreError, StoreMismatch
+from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.clock import redis_ms
-from engramlog_server.events.redis.wire import Wire, connect, open_wire
+from engramlog_server.events.redis.cluster.wire import ClusterWire
+from engramlog_server.events.redis.wire import Wire, open_wire
 from engramlog_server.ops.embedded.folder import read_server_file
 from engramlog_server.ops.embedded.server import EmbeddedRedis
 from engramlog_server.ops.embedded.store import holds_store
@@ -72,7 +74,7 @@ def company(wire: Wire, lease_ms: int) -> Company:
         Other("worker", name, f"holds {len(facts.get('partitions', ()))} partition(s)") for name, facts in live.items()
     ]
     connected, servers = list[Other](), wire.servers()
-    if wire.cluster is not None:
+    if isinstance(wire, ClusterWire):
         wire.cluster.rest()  # our own connections to its nodes are not company
     for _, server in servers:
         mine, listed = server.pipeline([["CLIENT", "ID"], ["CLIENT", "LIST"]])

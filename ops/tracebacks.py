@@ -9,7 +9,7 @@ from traceback import format_exception
 from types import TracebackType
 
 from engramlog_server.events.sealing.untold import told_by, trace_of
-from engramlog_server.events.text.urls import without_secrets
+from engramlog_server.events.text import without_secrets
 
 
 class _Words:

@@ -18,10 +18,11 @@ from engramlog_server.consumers.fold.presence import LEASE_MS
 from engramlog_server.consumers.fold.worker import FoldWorker
 from engramlog_server.events.errors import BadSetting, EngramlogError
 from engramlog_server.events.redis.alarms import RedisAlarms
-from engramlog_server.events.redis.wire import Script, WirePool, connect, open_wire
+from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.wire import Script, WirePool, open_wire
 from engramlog_server.events.sealing.key_store import OpenKeyStore
 from engramlog_server.events.sealing.seals import MasterKey
-from engramlog_server.events.text.urls import holds_secret
+from engramlog_server.events.text import holds_secret
 from engramlog_server.ops.keys.place import keys_of
 from engramlog_server.ops.logs import start_logging, teller
 from engramlog_server.ops.processes.ending import end_by_signal, end_with

@@ -23,7 +23,7 @@ from engramlog_server.events.envelope import Stored, decode, derived_id
 from engramlog_server.events.errors import InputError, UndecodableEvent, refused
 from engramlog_server.events.partitions import parse_position, position_text
 from engramlog_server.events.standing import claimable
-from engramlog_server.events.text.invisible import shown_json
+from engramlog_server.events.text import shown_json
 from engramlog_server.projections.memory.deletion import forgotten_turns
 from engramlog_server.projections.memory.record import SECRET, Memory
 from engramlog_server.projections.redis.view import RedisViews

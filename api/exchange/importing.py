@@ -21,7 +21,7 @@ from engramlog_server.events.envelope import Prepared, derived_id, from_micros, 
 from engramlog_server.events.errors import InputError, InvalidEvent, refused
 from engramlog_server.events.log import AppendReceipt, EventLog
 from engramlog_server.events.standing import firm_tier
-from engramlog_server.events.text.utf8 import bytes_told
+from engramlog_server.events.text import bytes_told
 from engramlog_server.events.validation import make_event, ready
 from engramlog_server.events.vocabulary import MAX_TEXT_BYTES
 from engramlog_server.projections.memory.kind import memory_of_turn, recorded

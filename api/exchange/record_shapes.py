@@ -17,7 +17,7 @@ from pydantic_core import PydanticCustomError
 
 from engramlog_server.events.envelope import utc_text
 from engramlog_server.events.errors import InputError, refused
-from engramlog_server.events.text.utf8 import bytes_told
+from engramlog_server.events.text import bytes_told
 from engramlog_server.events.vocabulary import TIME_RULE, read_time
 from engramlog_server.projections.memory.record import MAX_EDGES
 

@@ -33,7 +33,7 @@ from engramlog_server.events.errors import EngramlogError, LogGap, refused
 from engramlog_server.events.log import EventLog, positions_by_partition
 from engramlog_server.events.memory_log import InMemoryEventLog
 from engramlog_server.events.partitions import parse_position
-from engramlog_server.events.text.invisible import shown_json
+from engramlog_server.events.text import shown_json
 from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
 from engramlog_server.projections.checks import counted
 from engramlog_server.projections.fold.changelog import DECISIONS, Entry

@@ -19,7 +19,7 @@ from engramlog_server.api.http.metrics import Metrics
 from engramlog_server.api.http.server.listener import listener_of
 from engramlog_server.api.http.waiting import Waits
 from engramlog_server.api.operations.needs import Need
-from engramlog_server.events.catalogue.access import Verb
+from engramlog_server.events.catalogue import Verb
 from engramlog_server.events.errors import AccessDenied
 from engramlog_server.events.standing import Speaker as Speaks
 from engramlog_server.events.standing import claimed

@@ -15,7 +15,7 @@ import orjson
 from mcp_types import CallToolResult, TextContent
 
 from engramlog_server.api.showing import encoded_id
-from engramlog_server.events.text.invisible import without_hidden
+from engramlog_server.events.text import without_hidden
 from engramlog_server.projections.prompt.block import OPEN
 
 ToolAnswer = dict[str, Any]

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from engramlog_server.events.catalogue.access import Looked, Verb
+    from engramlog_server.events.catalogue import Looked, Verb
 
 Told = Mapping[str, Any]
 """What a call is told, by the names of its parameters."""

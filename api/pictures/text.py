@@ -11,7 +11,7 @@ import unicodedata
 from functools import cache
 from itertools import accumulate, takewhile
 
-from engramlog_server.events.text.invisible import spelled, with_hidden_as
+from engramlog_server.events.text import spelled, with_hidden_as
 
 ELLIPSIS = "…"
 WIDE = 2.0

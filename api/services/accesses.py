@@ -17,13 +17,12 @@ from typing import Any, NamedTuple
 import msgspec
 
 from engramlog_server.api.requests.checks import is_secret, is_sensitive
-from engramlog_server.events.accesses import MOST_ACCESSES, MOST_BYTES, MOST_MEMORIES
 from engramlog_server.events.catalogue import Access, BlockMade, MemoriesAccessed
 from engramlog_server.events.entry import Naming
 from engramlog_server.events.envelope import Prepared, derived_id, from_micros
 from engramlog_server.events.errors import EngramlogError, UnderReplicated
 from engramlog_server.events.log import AppendReceipt, EventLog
-from engramlog_server.events.standing import Speaker
+from engramlog_server.events.standing import MOST_ACCESSES, MOST_BYTES, MOST_MEMORIES, Speaker
 from engramlog_server.events.validation import make_event, ready
 from engramlog_server.events.vocabulary import MOST_SHOWN, Reading, Via
 

@@ -27,11 +27,10 @@ from engramlog_server.api.shapes import (
     RoomLeft,
     TokensUsed,
 )
-from engramlog_server.events.admission import APPEND_FULL, Room
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import StoreUnavailable
 from engramlog_server.events.partitions import LogKeys
-from engramlog_server.events.redis.admission import read_room
+from engramlog_server.events.redis.admission import APPEND_FULL, Room, read_room
 from engramlog_server.events.redis.clock import redis_micros
 from engramlog_server.events.redis.log import recorded_of
 from engramlog_server.events.redis.release import release_of

@@ -49,7 +49,7 @@ from engramlog_server.events.envelope import Stored, decode, micros
 from engramlog_server.events.errors import DeadlineExceeded, refused
 from engramlog_server.events.log import EventLog
 from engramlog_server.events.partitions import position_text
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.fold.changelog import DECISIONS, Entry, describe, id_text
 from engramlog_server.projections.laws.modes import Mode
 from engramlog_server.projections.redis.view import RedisViews

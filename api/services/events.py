@@ -46,7 +46,7 @@ from engramlog_server.events.envelope import AnyEvent, Stored, decode, lateness,
 from engramlog_server.events.errors import OwnerTooLarge, StoreUnavailable, refused
 from engramlog_server.events.log import EventLog
 from engramlog_server.events.partitions import parse_position, partition_of, position_text
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.checks import Bounds
 from engramlog_server.projections.fold.changelog import DECISIONS
 from engramlog_server.projections.fold.owner import OwnerState

@@ -15,12 +15,12 @@ from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Given, Writer, taken
 from engramlog_server.api.shapes import Answered, InboxItem, InboxPage
 from engramlog_server.events.catalogue import EventData, MemoryDeleted, MemoryMentioned
+from engramlog_server.events.entry import digest
 from engramlog_server.events.envelope import Stored, decode, utc_text
 from engramlog_server.events.errors import NotFound, refused
 from engramlog_server.events.log import EventLog
 from engramlog_server.events.partitions import partition_of, position_text
 from engramlog_server.events.standing import is_persons_word
-from engramlog_server.events.statement_digests import digest
 from engramlog_server.events.vocabulary import MAX_SOURCES
 from engramlog_server.projections.decide.answering import (
     CHANGES,

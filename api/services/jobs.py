@@ -30,7 +30,7 @@ from engramlog_server.events.errors import (
 )
 from engramlog_server.events.log import EventLog
 from engramlog_server.events.partitions import partition_of
-from engramlog_server.events.text.embedder_names import NONE, RULE
+from engramlog_server.events.text import NONE, RULE
 from engramlog_server.projections.checks import Check
 from engramlog_server.projections.embedding.choosing import SETTING
 from engramlog_server.projections.embedding.compared import ComparedOfAll

@@ -42,9 +42,15 @@ from engramlog_server.api.shapes import (
     ReadTold,
     WhoAsks,
 )
-from engramlog_server.events.catalogue import GrantsSet, KeyIssued, KeyRevoked, ReadRecorded
-from engramlog_server.events.catalogue.access import PRINCIPAL_RULE, Looked, Principal
-from engramlog_server.events.door.of_the_store import ACCESS, READS, access_id
+from engramlog_server.events.catalogue import (
+    PRINCIPAL_RULE,
+    GrantsSet,
+    KeyIssued,
+    KeyRevoked,
+    Looked,
+    Principal,
+    ReadRecorded,
+)
 from engramlog_server.events.entry import LOCAL
 from engramlog_server.events.envelope import decode, from_micros, micros, utc_text
 from engramlog_server.events.errors import (
@@ -59,6 +65,7 @@ from engramlog_server.events.errors import (
     refused,
 )
 from engramlog_server.events.log import EventLog
+from engramlog_server.events.of_the_store import ACCESS, READS, access_id
 from engramlog_server.events.partitions import parse_position, partition_of, position_text
 from engramlog_server.events.standing import Speaker
 from engramlog_server.events.validation import make_event, ready

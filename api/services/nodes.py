@@ -12,10 +12,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from engramlog_server.api.shapes import NodeReplica, NodeStanding, PartitionsAway, PartitionStatus, RebuildBeside
-from engramlog_server.events.admission import Debt, Room
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import StoreUnavailable
 from engramlog_server.events.partitions import STORE_KEY, LogKeys
+from engramlog_server.events.redis.admission import Debt, Room
+from engramlog_server.events.redis.cluster.wire import ClusterWire
 from engramlog_server.events.redis.durability import read_durability
 from engramlog_server.events.redis.log import recorded_in
 from engramlog_server.events.redis.wire import Argument, ServerWire, Wire, in_haste
@@ -167,8 +168,9 @@ def read_nodes(wire: Wire, tags: Sequence[str]) -> NodesRead:
     """Every server and every partition that can be read. Raises StoreUnavailable where no server can be, or one server cannot."""
     with in_haste(wire, HASTE_SECONDS):
         held, nowhere = _held(wire, tags)
-        cluster = wire.cluster
-        slots, replicas = ({}, {}) if cluster is None else (cluster.slots_of(), cluster.replicas_of())
+        slots, replicas = dict[str, int](), dict[str, list[str]]()
+        if isinstance(wire, ClusterWire):
+            slots, replicas = wire.cluster.slots_of(), wire.cluster.replicas_of()
         found = [_Looked.at(name, one, wire.many) for name, one in wire.servers()]
         if all(one.error is not None for one in found):
             raise next(one.error for one in found if one.error is not None)

@@ -50,13 +50,12 @@ from engramlog_server.api.shapes import (
     Stuck,
 )
 from engramlog_server.api.work.patience import current_check
-from engramlog_server.events.admission import Room
 from engramlog_server.events.alarms import ACCESSES_LOST, KNOWN, PARTITION_GAP, REPLICAS_LACKING, WRITES_FAIL, as_dict
 from engramlog_server.events.catalogue import EventDiscarded
-from engramlog_server.events.door.of_the_store import SYSTEM_OWNERS
 from engramlog_server.events.envelope import decode, from_micros, utc_text
 from engramlog_server.events.errors import LogGap, NotFound, NotYetFolded, StoreUnavailable, UndecodableEvent, refused
 from engramlog_server.events.log import EventLog
+from engramlog_server.events.of_the_store import SYSTEM_OWNERS
 from engramlog_server.events.partitions import (
     ALARMS_KEY,
     RESTORED,
@@ -66,11 +65,11 @@ from engramlog_server.events.partitions import (
     partition_of,
     position_text,
 )
-from engramlog_server.events.redis.admission import read_room
+from engramlog_server.events.redis.admission import Room, read_room
 from engramlog_server.events.redis.alarms import RedisAlarms
+from engramlog_server.events.redis.durability import RECEIPT_LOST
 from engramlog_server.events.redis.gap import look, refuse_gap_seen
 from engramlog_server.events.redis.opening import opened_where_it_can_be
-from engramlog_server.events.redis.receipts import RECEIPT_LOST
 from engramlog_server.events.redis.secrets import read_ciphers
 from engramlog_server.events.redis.wire import Wire, WirePool, all_runs, in_haste
 from engramlog_server.events.sealing.seals import SealingStanding

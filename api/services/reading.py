@@ -55,7 +55,7 @@ from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import InputError, refused
 from engramlog_server.events.log import EventLog
 from engramlog_server.events.parameters import DEFAULTS, Parameters
-from engramlog_server.events.text.embedder_names import NONE, STORE
+from engramlog_server.events.text import NONE, STORE
 from engramlog_server.events.vocabulary import Via
 from engramlog_server.projections.checks import Bounds
 from engramlog_server.projections.choices import RANKINGS

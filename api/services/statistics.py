@@ -22,8 +22,7 @@ from engramlog_server.api.work.patience import current_check, weigh
 from engramlog_server.events.catalogue import MemoriesAccessed, MemoryReinforced, ReviewSettled
 from engramlog_server.events.envelope import Stored, decode
 from engramlog_server.events.errors import DamagedState, LogGap
-from engramlog_server.events.text.embedder_names import NONE
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import NONE, UNREADABLE
 from engramlog_server.projections.checks import Check
 from engramlog_server.projections.fold.changelog import Entry
 from engramlog_server.projections.fold.trust import raw_id

@@ -40,6 +40,7 @@ from engramlog_server.events.catalogue import (
     MemoryUnmerged,
     SensitivitySet,
 )
+from engramlog_server.events.entry import digest
 from engramlog_server.events.envelope import AnyEvent, Prepared, decode, from_micros, micros, new_event_id
 from engramlog_server.events.errors import (
     AccessDenied,
@@ -58,7 +59,6 @@ from engramlog_server.events.errors import (
 from engramlog_server.events.log import AppendReceipt, EventLog, foreseen, marked, written_to
 from engramlog_server.events.partitions import parse_position, partition_of, position_text
 from engramlog_server.events.standing import Objection, Speaker, reach
-from engramlog_server.events.statement_digests import digest
 from engramlog_server.events.validation import judged, make_event, read_events, ready
 from engramlog_server.events.vocabulary import Trust, is_text
 from engramlog_server.projections.access.caller import check_said

@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 
 import msgspec
 
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import UNREADABLE
 
 MOST_ROW = 64 << 20
 """Bytes of a row. An entry is far smaller; what the sweep knows of one owner's deletions may be long."""

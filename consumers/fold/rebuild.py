@@ -15,19 +15,19 @@ import msgspec
 import redis
 
 from engramlog_server.consumers.fold.folder import CommitLane, PartitionFolder, Probe, Tell, silent, unprobed
-from engramlog_server.events.admission import APPEND_FULL
 from engramlog_server.events.alarms import Alarms
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import DamagedState, LostLease, StoreError, StoreFull, StoreUnavailable
 from engramlog_server.events.heads import Head
 from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.events.partitions import REBUILD_KEY, LogKeys
+from engramlog_server.events.redis.admission import APPEND_FULL
 from engramlog_server.events.redis.clock import redis_ms
 from engramlog_server.events.redis.gap import refuse_gap, refuse_holes
 from engramlog_server.events.redis.log import entries
 from engramlog_server.events.redis.scan import keys_like
 from engramlog_server.events.redis.wire import Wire, as_store_error, open_wire
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.fold.builds import BuildKeys, is_build, next_build
 from engramlog_server.projections.fold.changelog import FIRST_LINK
 from engramlog_server.projections.fold.owner import PROJECTION_VERSION

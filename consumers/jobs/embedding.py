@@ -25,7 +25,7 @@ from engramlog_server.events.errors import BadSetting, EmbedderFailed, Engramlog
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.events.redis.secrets import usable_secret
 from engramlog_server.events.redis.wire import Argument, Wire
-from engramlog_server.events.text.embedder_names import AUTO, NONE, USE
+from engramlog_server.events.text import AUTO, NONE, USE
 from engramlog_server.projections.embedding.choosing import EmbedderChosen, Embedders
 from engramlog_server.projections.embedding.meaning import Embedded, Embedder, content_key, embedded_text
 from engramlog_server.projections.embedding.vectors import VectorKeys

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from engramlog_server.events.door.of_the_store import SYSTEM_OWNERS
 from engramlog_server.events.entry import principal_of
 from engramlog_server.events.envelope import Prepared, from_micros
 from engramlog_server.events.errors import (
@@ -25,6 +24,7 @@ from engramlog_server.events.errors import (
     refused,
 )
 from engramlog_server.events.log import AppendReceipt, EventLog
+from engramlog_server.events.of_the_store import SYSTEM_OWNERS
 from engramlog_server.events.parameters import Parameters
 from engramlog_server.events.partitions import LogKeys, parse_position, partition_of, position_text
 from engramlog_server.events.redis.wire import Wire

@@ -23,7 +23,7 @@ from engramlog_server.events.errors import EngramlogError, StoreError
 from engramlog_server.events.redis.clock import redis_ms
 from engramlog_server.events.redis.wire import Script, Wire
 from engramlog_server.events.sealing.untold import OF_THE_STORE
-from engramlog_server.events.text.digits import whole
+from engramlog_server.events.text import whole
 
 UNKNOWN = ("leader", "last_tick", "next_tick", "queued", "running", "failed", "refused", "beside", "stopped", "done")
 

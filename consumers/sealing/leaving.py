@@ -15,8 +15,8 @@ import msgspec
 
 from engramlog_server.events.errors import StoreError, StoreUnavailable
 from engramlog_server.events.partitions import LogKeys
-from engramlog_server.events.redis.cluster.nodes import OtherNode, known_nodes, others
-from engramlog_server.events.redis.cluster.slot_map import SlotMap
+from engramlog_server.events.redis.cluster.slot_map import OtherNode, SlotMap, known_nodes, others
+from engramlog_server.events.redis.cluster.wire import ClusterWire
 from engramlog_server.events.redis.scan import PAGE, keys_like
 from engramlog_server.events.redis.wire import ServerWire, Wire
 from engramlog_server.projections.fold.builds import is_build
@@ -96,7 +96,7 @@ def rewrite_files(wire: Wire, *, on_wait: OnWait = lambda _told: None, again: st
     Of a Cluster each node does, one after the other; a replica once it has all that its primary has, as far as it can be reached.
     Raises StoreUnavailable where it began and could not end, for want of disk say: what was there before is still there then.
     """
-    if wire.cluster is None:
+    if not isinstance(wire, ClusterWire):
         found, replicas = _rewritten(wire, on_wait, again), _replicas(wire)
         unproven = [
             f"replica {one} writes its own files: run BGREWRITEAOF there, and BGSAVE where it dumps, once it has caught up"

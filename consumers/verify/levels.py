@@ -19,7 +19,7 @@ from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.scan import pairs
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.sealing.seals import is_tombstone
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.checks import Check, unchecked
 from engramlog_server.projections.fold.builds import BuildKeys
 from engramlog_server.projections.language.sensitivity.event_level import LEVEL_RULES

@@ -17,7 +17,7 @@ from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import DamagedState, LogGap
 from engramlog_server.events.partitions import parse_position
 from engramlog_server.events.redis.wire import Wire
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.fold.builds import BuildKeys
 from engramlog_server.projections.fold.changelog import unpack
 from engramlog_server.projections.fold.owner import OwnerState, encode_owner, fold_on

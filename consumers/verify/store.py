@@ -13,9 +13,9 @@ import msgspec
 
 from engramlog_server.consumers.verify.findings import Findings
 from engramlog_server.events.catalogue import OwnerErasure, WordsErasure
-from engramlog_server.events.door.of_the_store import ERASURES, label_of
 from engramlog_server.events.envelope import decode
 from engramlog_server.events.errors import FoldError, StoreError, StoreMismatch, UndecodableEvent
+from engramlog_server.events.of_the_store import ERASURES, label_of
 from engramlog_server.events.parameters import PARAMETER_SET
 from engramlog_server.events.partitions import (
     FORMAT,
@@ -37,9 +37,8 @@ from engramlog_server.events.redis.wire import Argument, Wire
 from engramlog_server.events.sealing.cipher import salts_id
 from engramlog_server.events.sealing.key_store import KEYS_FIELD
 from engramlog_server.events.sealing.seals import erasure_of, is_tombstone
-from engramlog_server.events.text.embedder_names import AUTO
-from engramlog_server.events.text.embedder_names import MOST_NAMED as MOST_CHARACTERS
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import AUTO, UNREADABLE
+from engramlog_server.events.text import MOST_NAMED as MOST_CHARACTERS
 from engramlog_server.projections.embedding.names import embedder_kind
 from engramlog_server.projections.redis.create import SEALED
 from engramlog_server.projections.redis.model_uses import is_day_key

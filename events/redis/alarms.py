@@ -16,7 +16,7 @@ from engramlog_server.events.errors import StoreError, StoreFull, StoreUnavailab
 from engramlog_server.events.partitions import ALARMS_KEY
 from engramlog_server.events.redis.clock import redis_micros
 from engramlog_server.events.redis.wire import Wire, WirePool, in_haste
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import UNREADABLE
 
 WRITE_SECONDS = 5.0
 """How often the same alarm is written at most while it goes on being raised."""

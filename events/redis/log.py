@@ -15,7 +15,6 @@ from typing import Any
 
 import redis
 
-from engramlog_server.events.admission import append_bytes
 from engramlog_server.events.alarms import LOG_CHANGED, PARTITION_GAP, Alarms
 from engramlog_server.events.catalogue import LATEST_VERSION
 from engramlog_server.events.entry import LOCAL, SECRET_BYTES, Naming, checked_principal
@@ -23,14 +22,13 @@ from engramlog_server.events.envelope import UNMARKED, Marker, Stored
 from engramlog_server.events.errors import LogGap, StoreUnavailable
 from engramlog_server.events.log import Appendable, AppendReceipt, Behalf, check_request_size, for_itself, is_access
 from engramlog_server.events.partitions import ALARMS_KEY, LogKeys, partition_of
-from engramlog_server.events.redis.admission import AppendAdmission, ReadDebt, no_debt
+from engramlog_server.events.redis.admission import AppendAdmission, ReadDebt, append_bytes, no_debt
 from engramlog_server.events.redis.alarms import alarm_field
 from engramlog_server.events.redis.append import AppendRequest, AppendSending, fail
 from engramlog_server.events.redis.clock import StoreClock, redis_micros
-from engramlog_server.events.redis.durability import UNPROVED, Proof, Proving
+from engramlog_server.events.redis.durability import UNPROVED, KeptReceipts, NewestReceipt, Proof, Proving
 from engramlog_server.events.redis.gap import MENDING
 from engramlog_server.events.redis.opening import opened, opened_where_it_can_be
-from engramlog_server.events.redis.receipts import KeptReceipts, NewestReceipt
 from engramlog_server.events.redis.secrets import Chance, Secrets, read_lines, read_naming, read_secrets, read_seqs
 from engramlog_server.events.redis.wire import Wire, WirePool, as_store_error, in_haste
 from engramlog_server.events.sealing.seals import Seals
@@ -176,7 +174,7 @@ class RedisEventLog:
         return at, wanted
 
     def remember(self, kept: Mapping[int, NewestReceipt]) -> None:
-        """Take over the receipts of processes before this one, as if they were its own (`events.redis.receipts`)."""
+        """Take over the receipts of processes before this one, as if they were its own (`events.redis.durability`)."""
         self._kept.remember(kept)
 
     def kept_receipts(self) -> dict[int, NewestReceipt]:

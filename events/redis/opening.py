@@ -19,7 +19,6 @@ from engramlog_server.events.catalogue import (
     ToolResultRecorded,
     TurnRecorded,
 )
-from engramlog_server.events.door.of_the_store import SYSTEM_OWNERS
 from engramlog_server.events.entry import commitment, keyed
 from engramlog_server.events.envelope import AnyEvent, Prepared, Stored, decode
 from engramlog_server.events.errors import (
@@ -31,6 +30,7 @@ from engramlog_server.events.errors import (
     refused,
 )
 from engramlog_server.events.log import Appendable
+from engramlog_server.events.of_the_store import SYSTEM_OWNERS
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.secrets import read_ciphers
 from engramlog_server.events.redis.wire import Script, Wire

@@ -15,27 +15,16 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha1
 from queue import Empty, LifoQueue
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import hiredis
 import redis
-from redis.backoff import NoBackoff
-from redis.driver_info import DriverInfo
 from redis.exceptions import AskError, ClusterDownError, MovedError, TryAgainError
-from redis.retry import Retry
 
 from engramlog_server.events.errors import EngramlogError, StoreError, StoreFull, StoreUnavailable, UnderReplicated
 from engramlog_server.events.partitions import STORE_KEY
-from engramlog_server.events.redis.address import read_address
-from engramlog_server.events.sealing.key_store import OpenKeyStore
-from engramlog_server.events.sealing.seals import SEALED_FIELD, MasterKey, Seals
+from engramlog_server.events.sealing.seals import SEALED_FIELD, Seals
 
-if TYPE_CHECKING:
-    from engramlog_server.events.redis.cluster.slot_map import SlotMap
-
-
-DRIVER = DriverInfo()
-"""Made once: redis-py would read its package's metadata again for each connection."""
 Argument = bytes | str | int | float
 AGAIN = "the same request can be sent again safely"
 _AT_ONCE = 500
@@ -76,24 +65,6 @@ class StoreClient(redis.Redis):
         except (redis.RedisError, OSError, StoreError):
             return None
         return found if isinstance(found, bytes) else None
-
-
-def connect(
-    url: str, *, timeout: float = 10.0, master: MasterKey | None = None, keys: OpenKeyStore | None = None
-) -> StoreClient:
-    """A client for `url` (`events.redis.address`) whose connections never retry. `master`, `keys`: a sealed store's master key,
-    and what opens its key store.
-
-    Nothing is connected yet. Raises ValueError for an invalid URL."""
-    address, seals = read_address(url), Seals(master, open_keys=keys)
-    options: dict[str, Any] = {"protocol": 2, "decode_responses": False, "driver_info": DRIVER}
-    options |= {"socket_timeout": timeout, "socket_connect_timeout": timeout}
-    if address.kind == "cluster":
-        from engramlog_server.events.redis.cluster.client import ClusterClient  # noqa: PLC0415 - stores on one server do not load it
-
-        return ClusterClient.at(address, seals, options)
-    options["retry"] = Retry(NoBackoff(), 0)
-    return StoreClient.of(url, seals, **options)
 
 
 class Script:
@@ -217,17 +188,12 @@ class Wire(ABC):
     """Seals and opens what goes through it; the same for all wires of a client."""
     generation: int
     """Grows with every new connection, and with every slot of a Cluster that moved: nothing remembered may be trusted then."""
-    cluster: SlotMap | None = None
-    """The nodes of the Cluster; None for one server."""
+    many: bool = False
+    """Whether keys are on several servers: the nodes of a Cluster."""
     patience: float = 0.0
     """Seconds for which commands that surely were not carried out are sent again; for one server none are."""
     answer_seconds: float = 0.0
     """How long a node of a Cluster may take to answer; one server may take as long as the client lets it."""
-
-    @property
-    def many(self) -> bool:
-        """Whether keys are on several servers."""
-        return self.cluster is not None
 
     @property
     @abstractmethod

@@ -11,7 +11,7 @@ import msgspec
 from engramlog_server.consumers.backup.proving import HeldEntry, LogProof
 from engramlog_server.consumers.backup.rows import BackupRow, RowKind
 from engramlog_server.events.errors import DamagedState, LogGap
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import UNREADABLE
 from engramlog_server.ops.backup.folder import BackupFolder
 from engramlog_server.ops.backup.manifest import NAMES, BackupManifest
 from engramlog_server.ops.keys.backup import KeysUnusable, check_keys, known_keys

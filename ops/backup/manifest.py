@@ -9,7 +9,7 @@ from typing import Annotated, NamedTuple
 import msgspec
 
 from engramlog_server.events.partitions import MAX_PARTITIONS
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import UNREADABLE
 
 BACKUP_FORMAT = 1
 MOST_BYTES = 4 << 20

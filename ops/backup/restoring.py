@@ -35,12 +35,13 @@ from engramlog_server.consumers.backup.reading import NOT_KEPT, read_entries
 from engramlog_server.consumers.backup.rows import BackupRow, RowKind
 from engramlog_server.consumers.fold.folder import Probe, unprobed
 from engramlog_server.consumers.fold.rebuild import LEASE_MS, RebuildRun, rebuild_partition
-from engramlog_server.events.admission import APPEND_FULL
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import BadSetting, DamagedState, InputError, StoreFull, StoreMismatch
 from engramlog_server.events.partitions import ACCEPTED_KEY, FORMAT, KEYS_FROM, LogKeys
+from engramlog_server.events.redis.admission import APPEND_FULL
+from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.opening import fence_ids
-from engramlog_server.events.redis.wire import Wire, connect, open_wire
+from engramlog_server.events.redis.wire import Wire, open_wire
 from engramlog_server.events.sealing.key_store import KEYS_FIELD
 from engramlog_server.events.sealing.seals import MasterKey, Seals
 from engramlog_server.ops.backup.checking import check_backup, entries_of, refuse_fields, rows_of_store, store_fields

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from engramlog_server.events.envelope import utc_text
 from engramlog_server.events.errors import LogGap, StoreMismatch
 from engramlog_server.events.partitions import position_text
-from engramlog_server.events.redis.receipts import RECEIPT_LOST, NewestReceipt
+from engramlog_server.events.redis.durability import RECEIPT_LOST, NewestReceipt
 from engramlog_server.ops.clock import now
 from engramlog_server.ops.kept.head_file import HeadFile, heads_path
 from engramlog_server.ops.kept.heads import accept_changed_log, unmet_of

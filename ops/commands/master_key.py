@@ -47,7 +47,8 @@ class _Sealed(NamedTuple):
 @contextmanager
 def _sealed(settings: Settings) -> Iterator[_Sealed]:
     """The store of these settings, without what reads memories. Raises StoreMismatch where there is none, or it lies open."""
-    from engramlog_server.events.redis.wire import connect, open_wire
+    from engramlog_server.events.redis.client import connect
+    from engramlog_server.events.redis.wire import open_wire
     from engramlog_server.ops.commands.notices import patient
     from engramlog_server.ops.kept.rejections import ValueFile, values_path
     from engramlog_server.ops.keys.place import keys_of

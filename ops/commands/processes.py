@@ -18,7 +18,7 @@ from engramlog_server.api.choices import TOOLSETS
 from engramlog_server.api.cli.app import Json, app, err, out, print_json, show
 from engramlog_server.api.showing import CURL
 from engramlog_server.events.errors import BadSetting, InputError, refused
-from engramlog_server.events.text.urls import holds_secret
+from engramlog_server.events.text import holds_secret
 
 if TYPE_CHECKING:
     from engramlog_server.ops.doctor.findings import DoctorReport

@@ -21,16 +21,17 @@ from engramlog_server.api.services.nodes import count_locked, read_partitions
 from engramlog_server.consumers.fold.presence import LEASE_MS, known_workers
 from engramlog_server.consumers.jobs.status import lifecycle_status
 from engramlog_server.events.alarms import KNOWN
-from engramlog_server.events.door.of_the_store import READS, SYSTEM_OWNERS
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import BadSetting, EngramlogError, OtherFormat, StoreError
+from engramlog_server.events.of_the_store import READS, SYSTEM_OWNERS
 from engramlog_server.events.partitions import STORE_KEY, partition_of
 from engramlog_server.events.redis.alarms import RedisAlarms
+from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.clock import redis_ms
 from engramlog_server.events.redis.log import recorded_of
 from engramlog_server.events.redis.secrets import read_ciphers
-from engramlog_server.events.redis.wire import Wire, WirePool, connect
-from engramlog_server.events.text.origins import is_loopback
+from engramlog_server.events.redis.wire import Wire, WirePool
+from engramlog_server.events.text import is_loopback
 from engramlog_server.ops.clock import now_micros
 from engramlog_server.ops.doctor import servers
 from engramlog_server.ops.doctor.findings import (

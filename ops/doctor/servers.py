@@ -14,12 +14,13 @@ from engramlog_server.events.errors import StoreUnavailable
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.address import read_address
 from engramlog_server.events.redis.admission import read_room
+from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.clock import APART_MICROS, BACK_MICROS, redis_micros
-from engramlog_server.events.redis.cluster.nodes import KnownNode, known_nodes, moving_slots
+from engramlog_server.events.redis.cluster.slot_map import KnownNode, known_nodes, moving_slots
 from engramlog_server.events.redis.durability import KEPT_BY, read_settings
 from engramlog_server.events.redis.release import OLDEST, WAITS_FROM, Release, release_of
-from engramlog_server.events.redis.wire import Wire, connect
-from engramlog_server.events.text.origins import is_loopback
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.text import is_loopback
 from engramlog_server.ops.clock import now_micros
 from engramlog_server.ops.doctor.findings import CLOCK, CLUSTER, REDIS, WORST_FIRST, CheckFinding, many, named
 from engramlog_server.ops.doctor.reach import SECONDS, ReachedStore

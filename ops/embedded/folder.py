@@ -15,7 +15,7 @@ import msgspec
 
 from engramlog_server.events.errors import EmbeddedRedisError
 from engramlog_server.events.redis.release import Product
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import UNREADABLE
 from engramlog_server.ops.durable import replace_file
 from engramlog_server.ops.embedded.disk import told_if_full
 

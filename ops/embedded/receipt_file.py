@@ -2,7 +2,7 @@
 
 Kept heads are written every ten seconds, and of what is folded; a receipt is given before. So the highest (seq, event id) of each
 partition goes into one small file, each second while it moves and when the process ends. The next process that opens the store
-asks for those events as for its own (`events.redis.receipts`): what is gone is an alarm, whoever had the receipt.
+asks for those events as for its own (`events.redis.durability`): what is gone is an alarm, whoever had the receipt.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ import msgspec
 
 from engramlog_server.events.alarms import Alarms
 from engramlog_server.events.errors import StoreError, StoreUnavailable
+from engramlog_server.events.redis.durability import NewestReceipt
 from engramlog_server.events.redis.log import RedisEventLog
-from engramlog_server.events.redis.receipts import NewestReceipt
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import UNREADABLE
 from engramlog_server.ops.durable import FileLock, replace_file, store_file
 from engramlog_server.ops.every import Every
 from engramlog_server.ops.settings import Settings

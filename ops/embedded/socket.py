@@ -16,7 +16,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from engramlog_server.events.errors import EmbeddedRedisError
-from engramlog_server.events.redis.wire import DRIVER
+from engramlog_server.events.redis.client import DRIVER
 
 FALLBACK = "/tmp"  # noqa: S108 - the folder below it is private
 LONGEST_SOCKET = 100

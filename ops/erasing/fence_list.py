@@ -1,7 +1,7 @@
 """The list of what was erased, kept beside the store: a copy that is brought back is fenced by it again, before it answers.
 
-It names nobody: an owner stands there by a label, a hash of its name under the store's id. Whoever knows the name finds it, and so
-does whoever has the store.
+It names nobody: an owner stands there by a label, a hash of its name under the store's id. Whoever knows the name finds it, and
+so does whoever has the store.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from typing import Literal
 import msgspec
 
 from engramlog_server.consumers.erasing.steps import destroy_keys, fence
-from engramlog_server.events.catalogue.erasing import Ground
-from engramlog_server.events.door.of_the_store import label_of
+from engramlog_server.events.catalogue import ErasureGround
 from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.of_the_store import label_of
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.secrets import readmission
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.sealing.key_store import is_name
 from engramlog_server.events.sealing.seals import erased_name, is_tombstone
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import UNREADABLE
 from engramlog_server.ops.durable import FileFull, FileLock, append_lines, store_file
 from engramlog_server.ops.embedded.private_file import NotPrivate, read_private
 from engramlog_server.ops.settings import Settings
@@ -44,7 +44,7 @@ class ErasureStep(msgspec.Struct, frozen=True):
     """RFC 3339, UTC."""
     event: str
     """The id of its event under `:erasures`."""
-    ground: Ground = "other"
+    ground: ErasureGround = "other"
     reason: str = ""
     what: Literal["owner", "words"] = "owner"
     """Whether the owner is erased, or the words of some of its memories."""

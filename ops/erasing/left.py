@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from engramlog_server.events.door.of_the_store import ERASURES, label_of
+from engramlog_server.events.of_the_store import ERASURES, label_of
 from engramlog_server.events.partitions import LogKeys, partition_of
 from engramlog_server.events.redis.log import entries
 from engramlog_server.events.redis.secrets import read_seqs

@@ -29,12 +29,11 @@ from engramlog_server.consumers.fold.folder import Probe, unprobed
 from engramlog_server.consumers.fold.rebuild import LEASE_MS, rebuild_partition, refuse_without_room
 from engramlog_server.consumers.sealing.leaving import Rewritten
 from engramlog_server.consumers.verify.partition import verify_partition
-from engramlog_server.events.catalogue import OwnerErasure
-from engramlog_server.events.catalogue.erasing import Ground
-from engramlog_server.events.door.of_the_store import ERASURES, label_of
+from engramlog_server.events.catalogue import ErasureGround, OwnerErasure
 from engramlog_server.events.entry import SECRET_BYTES
 from engramlog_server.events.envelope import decode, from_micros, new_event_id, utc_text
 from engramlog_server.events.errors import KeyUnavailable, NotFound, StoreUnavailable, refused
+from engramlog_server.events.of_the_store import ERASURES, label_of
 from engramlog_server.events.partitions import LogKeys, partition_of, position_text
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.sealing.seals import erased_name
@@ -65,7 +64,7 @@ class ErasurePlan(NamedTuple):
     """What is to be erased, and why."""
 
     owner: str
-    ground: Ground
+    ground: ErasureGround
     reason: str = ""
 
 

@@ -28,12 +28,13 @@ from ahocorasick_rs import BytesAhoCorasick
 from engramlog_server.events.envelope import Stored, decode, encode
 from engramlog_server.events.errors import EngramlogError, UndecodableEvent
 from engramlog_server.events.partitions import LogKeys
-from engramlog_server.events.redis.cluster.client import ClusterClient
-from engramlog_server.events.redis.cluster.nodes import known_nodes, others
+from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.cluster.slot_map import known_nodes, others
+from engramlog_server.events.redis.cluster.wire import ClusterClient
 from engramlog_server.events.redis.log import entries
 from engramlog_server.events.redis.opening import opened_where_it_can_be
 from engramlog_server.events.redis.secrets import read_lines
-from engramlog_server.events.redis.wire import Wire, connect, open_wire
+from engramlog_server.events.redis.wire import Wire, open_wire
 from engramlog_server.events.sealing.cipher import SALT_BYTES, ValueCipher, salts_id
 from engramlog_server.events.sealing.key_store import has_words
 from engramlog_server.events.sealing.wordless import without_words

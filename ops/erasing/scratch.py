@@ -20,7 +20,8 @@ from socket import AF_UNIX, socket
 
 import redis
 
-from engramlog_server.events.redis.wire import StoreClient, connect
+from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.wire import StoreClient
 from engramlog_server.ops.embedded import launch
 from engramlog_server.ops.embedded.binary import RedisBinary
 from engramlog_server.ops.embedded.socket import url_of

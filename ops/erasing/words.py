@@ -21,10 +21,10 @@ from engramlog_server.consumers.sealing.leaving import Rewritten
 from engramlog_server.consumers.verify.partition import verify_partition
 from engramlog_server.consumers.verify.store import positions_digest, wiped_by
 from engramlog_server.events.catalogue import EventData, MemoryUnmerged
-from engramlog_server.events.door.of_the_store import label_of
 from engramlog_server.events.envelope import AnyEvent, derived_id, new_event_id, prepare, utc_text
 from engramlog_server.events.errors import NotFound, StoreUnavailable
 from engramlog_server.events.log import AppendReceipt
+from engramlog_server.events.of_the_store import label_of
 from engramlog_server.events.partitions import LogKeys, position_text
 from engramlog_server.events.redis.secrets import read_cipher
 from engramlog_server.events.redis.wire import Wire

@@ -12,10 +12,10 @@ from typing import NamedTuple
 from engramlog_server.consumers.erasing.looked import note_looked, unlooked
 from engramlog_server.consumers.erasing.words import fence_names, wipe_entries
 from engramlog_server.events.catalogue import MemoryErased
-from engramlog_server.events.door.of_the_store import ERASURES, label_of
 from engramlog_server.events.envelope import Event, derived_id, prepare
 from engramlog_server.events.errors import KeyUnavailable, OwnerErased, StoreUnavailable
 from engramlog_server.events.log import Appendable, AppendReceipt
+from engramlog_server.events.of_the_store import ERASURES, label_of
 from engramlog_server.events.partitions import LogKeys, parse_position, partition_of
 from engramlog_server.events.redis.secrets import read_seqs
 from engramlog_server.events.redis.wire import Wire

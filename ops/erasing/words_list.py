@@ -13,14 +13,13 @@ from typing import Any, Literal
 
 import msgspec
 
-from engramlog_server.events.catalogue import WordsErasure
-from engramlog_server.events.catalogue.erasing import Ground
-from engramlog_server.events.door.of_the_store import ERASURES
+from engramlog_server.events.catalogue import ErasureGround, WordsErasure
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.of_the_store import ERASURES
 from engramlog_server.events.sealing.cipher import VALUE_MARK, NotOpened, ValueCipher
 from engramlog_server.events.standing import Speaker
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import UNREADABLE
 from engramlog_server.events.validation import make_event, ready
 from engramlog_server.ops.erasing.fence_list import ErasureStep, FenceList, list_path
 from engramlog_server.ops.settings import Settings
@@ -103,7 +102,7 @@ class WordsSteps:
         step: Literal["began", "ended"],
         going: WordsGoing,
         *,
-        ground: Ground,
+        ground: ErasureGround,
         reason: str,
         salts: Sequence[int] = (),
         **more: Any,
@@ -136,7 +135,7 @@ class WordsSteps:
         *,
         at: str,
         event: str,
-        ground: Ground,
+        ground: ErasureGround,
         reason: str,
         salts: Sequence[int] = (),
     ) -> None:

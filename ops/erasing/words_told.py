@@ -7,9 +7,7 @@ from typing import Any, NamedTuple
 
 from engramlog_server.api.application import Application
 from engramlog_server.consumers.erasing.words import read_log
-from engramlog_server.events.catalogue import TurnRecorded
-from engramlog_server.events.catalogue.erasing import Ground
-from engramlog_server.events.door.of_the_store import label_of
+from engramlog_server.events.catalogue import ErasureGround, TurnRecorded
 from engramlog_server.events.envelope import AnyEvent, Stored
 from engramlog_server.events.errors import (
     DamagedState,
@@ -19,6 +17,7 @@ from engramlog_server.events.errors import (
     StoreUnavailable,
     refused,
 )
+from engramlog_server.events.of_the_store import label_of
 from engramlog_server.events.partitions import LogKeys, position_text
 from engramlog_server.events.redis.secrets import refuse_erased
 from engramlog_server.events.redis.wire import Wire
@@ -40,7 +39,7 @@ class WordsPlan(NamedTuple):
     owner: str
     ids: tuple[str, ...]
     """Memories and turns, 1 to 1,000."""
-    ground: Ground
+    ground: ErasureGround
     reason: str = ""
     begun: bool = False
     """Whether an erasure of the same was begun before: what an older copy of the store has nothing of is passed over then."""

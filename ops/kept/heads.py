@@ -17,7 +17,7 @@ from engramlog_server.events.envelope import utc_text
 from engramlog_server.events.errors import EngramlogError, LogGap, StoreMismatch, StoreUnavailable
 from engramlog_server.events.heads import Head, HeadBook
 from engramlog_server.events.partitions import ACCEPTED_KEY, LogKeys, position_text
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import UNREADABLE
 from engramlog_server.ops.clock import now
 from engramlog_server.ops.every import Every
 from engramlog_server.ops.kept.head_file import HeadFile, HeadSinks, heads_path

@@ -33,7 +33,7 @@ from engramlog_server.events.redis.log import entries
 from engramlog_server.events.redis.secrets import whole_number
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.sealing.key_store import KeyStore
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import UNREADABLE
 from engramlog_server.ops.clock import now_micros
 from engramlog_server.ops.durable import FileLock, sync_folder
 from engramlog_server.ops.embedded.private_file import NotPrivate, open_private, read_private

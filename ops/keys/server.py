@@ -7,8 +7,9 @@ from secrets import token_bytes, token_hex
 
 from engramlog_server.consumers.sealing.leaving import rewrite_files
 from engramlog_server.events.errors import StoreMismatch, StoreUnavailable
+from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.scan import elements, keys_like, pairs
-from engramlog_server.events.redis.wire import Argument, Script, Wire, WirePool, connect
+from engramlog_server.events.redis.wire import Argument, Script, Wire, WirePool
 from engramlog_server.events.sealing.key_store import (
     ID_BYTES,
     ID_SHIFT,
@@ -19,7 +20,7 @@ from engramlog_server.events.sealing.key_store import (
     read_wiped,
     wiped_value,
 )
-from engramlog_server.events.text.urls import shown
+from engramlog_server.events.text import shown
 from engramlog_server.ops.keys.file import SETTING
 from engramlog_server.ops.keys.pool import SaltPool, this_second
 

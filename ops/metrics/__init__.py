@@ -21,7 +21,7 @@ from engramlog_server.api.http.metrics import CLOSENESSES, UsedCollector, of_pro
 from engramlog_server.api.http.server.ports import bound
 from engramlog_server.consumers.fold.figures import FoldFigures
 from engramlog_server.events.errors import BadSetting
-from engramlog_server.events.text.origins import is_loopback
+from engramlog_server.events.text import is_loopback
 
 if TYPE_CHECKING:
     from engramlog_server.api.application import Application

@@ -18,10 +18,11 @@ from engramlog_server.consumers.sealing.copying import bring_over, is_taken, loo
 from engramlog_server.consumers.sealing.leaving import drop_failures, drop_other_builds
 from engramlog_server.consumers.sealing.marks import close, finish, mark
 from engramlog_server.consumers.sealing.vectors import drop_vectors
-from engramlog_server.events.admission import APPEND_FULL
 from engramlog_server.events.errors import BadSetting, StoreError, StoreFull, StoreMismatch
 from engramlog_server.events.partitions import FORMAT, LogKeys
-from engramlog_server.events.redis.wire import StoreClient, Wire, connect, open_wire
+from engramlog_server.events.redis.admission import APPEND_FULL
+from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.wire import StoreClient, Wire, open_wire
 from engramlog_server.events.sealing.key_ring import KEY_BYTES, KeyRing
 from engramlog_server.events.sealing.seals import MasterKey
 from engramlog_server.ops.embedded import disk

@@ -10,8 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypedDict, get_args
 
-from engramlog_server.events.catalogue import Grant, SensitivitySet
-from engramlog_server.events.catalogue.access import Verb
+from engramlog_server.events.catalogue import Grant, SensitivitySet, Verb
 from engramlog_server.events.entry import LOCAL
 from engramlog_server.events.envelope import AnyEvent, from_micros, utc_text
 from engramlog_server.events.errors import AccessDenied

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypedDict, get_args
 
-from engramlog_server.events.catalogue import Grant
-from engramlog_server.events.catalogue.access import OWNERS_RULE, Verb
+from engramlog_server.events.catalogue import OWNERS_RULE, Grant, Verb
 from engramlog_server.events.errors import refused
 from engramlog_server.events.standing import OWN
-from engramlog_server.events.text.invisible import INVISIBLE
+from engramlog_server.events.text import INVISIBLE
 from engramlog_server.events.vocabulary import is_id
 from engramlog_server.projections.choices import VERBS_OF_ACCESS
 

@@ -23,10 +23,9 @@ import orjson
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
 from pydantic import TypeAdapter, ValidationError
 
-from engramlog_server.events.catalogue import Grant
-from engramlog_server.events.catalogue.access import MOST_GRANTS
+from engramlog_server.events.catalogue import MOST_GRANTS, Grant
 from engramlog_server.events.errors import InputError, refused
-from engramlog_server.events.shape import checked
+from engramlog_server.events.vocabulary import checked
 from engramlog_server.events.wording import allowed_words
 from engramlog_server.projections.access.grants import ToldGrant, check_grant
 

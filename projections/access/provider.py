@@ -17,7 +17,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from msgspec.structs import replace
 
-from engramlog_server.events.text.invisible import INVISIBLE
+from engramlog_server.events.text import INVISIBLE
 from engramlog_server.projections.access.book import AccessBook
 from engramlog_server.projections.access.caller import Caller, Layer
 from engramlog_server.projections.access.grants import VERBS

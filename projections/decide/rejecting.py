@@ -13,8 +13,7 @@ import numpy as np
 
 from engramlog_server.events.catalogue import ValueReadmitted, ValueRejected
 from engramlog_server.events.errors import InputError
-from engramlog_server.events.statement_digests import MOST_STATEMENTS
-from engramlog_server.events.vocabulary import MAX_SOURCES
+from engramlog_server.events.vocabulary import MAX_SOURCES, MOST_STATEMENTS
 from engramlog_server.projections.language.statements import STATEMENT_RULES
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.kind import is_statement, is_turn

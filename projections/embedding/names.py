@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Literal, get_args
 
-from engramlog_server.events.text.embedder_names import is_embedder_name
+from engramlog_server.events.text import is_embedder_name
 
 Bundled = Literal["minilm", "use"]
 """Models whose weights lie in an installed package: nothing is downloaded, nothing leaves the machine."""

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from engramlog_server.events import catalogue
-from engramlog_server.events.accesses import shown_in
 from engramlog_server.events.catalogue import EventData
 from engramlog_server.events.parameters import Parameters, ParameterValue
+from engramlog_server.events.standing import shown_in
 from engramlog_server.events.trust import ASSERTED
 from engramlog_server.events.vocabulary import Trust
 from engramlog_server.projections.memory.record import Memory, with_changes

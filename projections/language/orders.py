@@ -17,7 +17,7 @@ from unicodedata import normalize
 
 from engramlog_server.events.catalogue import MemoryCreated, MemoryRevised
 from engramlog_server.events.envelope import AnyEvent
-from engramlog_server.events.text.invisible import without_hidden
+from engramlog_server.events.text import without_hidden
 from engramlog_server.projections.language.extraction.instructing import INSTRUCTION
 from engramlog_server.projections.language.extraction.rules import extract
 from engramlog_server.projections.language.extraction.shape import TurnText

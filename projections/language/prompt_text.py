@@ -13,7 +13,7 @@ from typing import Any
 
 import orjson
 
-from engramlog_server.events.text.invisible import without_hidden
+from engramlog_server.events.text import without_hidden
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN, count_of_han
 from engramlog_server.projections.language.sentences import chosen, joined, sentences, words

@@ -12,7 +12,6 @@ from datetime import datetime
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from engramlog_server.events.accesses import profile_in, shown_in
 from engramlog_server.events.catalogue import (
     BlockMade,
     MemoriesAccessed,
@@ -21,6 +20,7 @@ from engramlog_server.events.catalogue import (
     TurnRecorded,
 )
 from engramlog_server.events.envelope import Stored, decode, derived_id, from_micros, micros
+from engramlog_server.events.standing import profile_in, shown_in
 from engramlog_server.events.trust import ASSERTED, lowest
 from engramlog_server.events.vocabulary import Trust
 from engramlog_server.projections.choices import WORKING_MESSAGES

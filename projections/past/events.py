@@ -17,7 +17,7 @@ import numpy.typing as npt
 from engramlog_server.events.catalogue import EVENT_TYPES
 from engramlog_server.events.envelope import Stored, decode, micros
 from engramlog_server.events.partitions import parse_position
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.memory.timelines import Lines
 from engramlog_server.projections.past.moments import with_sum, without_sum
 

@@ -16,7 +16,7 @@ from zlib import crc32
 import msgspec
 
 from engramlog_server.events.errors import DamagedState
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.fold.owner import OwnerState, decode_owner, encode_owner
 from engramlog_server.projections.memory.record import (
     Memory,

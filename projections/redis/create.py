@@ -24,7 +24,7 @@ from engramlog_server.events.redis.wire import Argument, Wire, run_many
 from engramlog_server.events.sealing.cipher import BODY_MARK
 from engramlog_server.events.sealing.key_store import KEYS_FIELD
 from engramlog_server.events.sealing.seals import SEALED_FIELD
-from engramlog_server.events.text.embedder_names import NONE
+from engramlog_server.events.text import NONE
 from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
 from engramlog_server.projections.fold.partition import Checkpoint
 from engramlog_server.projections.redis.restored import FromBackup, restored_by

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from engramlog_server.events.admission import Debt
 from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.admission import Debt
 from engramlog_server.events.redis.wire import Argument, Wire
 from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
 

@@ -12,7 +12,7 @@ import msgspec
 
 from engramlog_server.events.partitions import LogKeys, partition_of
 from engramlog_server.events.redis.wire import WirePool
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import UNREADABLE
 
 Seen = dict[str, tuple[int, int]]
 """Memory id -> when it was deleted, as told, and when the sweep saw that first."""

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar
 
-from engramlog_server.events.admission import ACCESS_FULL
 from engramlog_server.events.errors import DamagedState
-from engramlog_server.events.redis.admission import memory_share
+from engramlog_server.events.redis.admission import ACCESS_FULL, memory_share
 from engramlog_server.events.redis.wire import Wire, WirePool
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.checks import UNBOUNDED, Bounds
 from engramlog_server.projections.fold.builds import BuildKeys, version_of
 from engramlog_server.projections.fold.owner import PROJECTION_VERSION, OwnerState, encode_owner

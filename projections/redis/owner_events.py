@@ -12,12 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from threading import Lock
 from typing import NamedTuple
 
-from engramlog_server.events.admission import ACCESS_FULL
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import DamagedState
-from engramlog_server.events.redis.admission import memory_share
+from engramlog_server.events.redis.admission import ACCESS_FULL, memory_share
 from engramlog_server.events.redis.wire import Argument, Wire, WirePool
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.checks import UNBOUNDED, Bounds, counted
 from engramlog_server.projections.fold.builds import BuildKeys, version_of
 from engramlog_server.projections.fold.owner import PROJECTION_VERSION, OwnerState

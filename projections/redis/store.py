@@ -23,7 +23,7 @@ from engramlog_server.events.redis.opening import opened as opened_entries
 from engramlog_server.events.redis.secrets import read_ciphers, read_readmitted
 from engramlog_server.events.redis.wire import Argument, Wire, as_store_error, run_many
 from engramlog_server.events.sealing.cipher import NotOpened, ValueCipher
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.fold.builds import BuildKeys
 from engramlog_server.projections.fold.changelog import pack
 from engramlog_server.projections.fold.owner import OwnerState, decode_owner, encode_owner

@@ -13,10 +13,9 @@ from itertools import islice
 from threading import Lock
 from typing import Any, TypeVar
 
-from engramlog_server.events.admission import ACCESS_FULL
 from engramlog_server.events.errors import KeyUnavailable, StoreFull, StoreMismatch
 from engramlog_server.events.partitions import LogKeys, partition_of
-from engramlog_server.events.redis.admission import memory_share
+from engramlog_server.events.redis.admission import ACCESS_FULL, memory_share
 from engramlog_server.events.redis.secrets import read_cipher, usable_secret
 from engramlog_server.events.redis.wire import Argument, Wire, WirePool, as_store_error
 from engramlog_server.events.sealing.cipher import NotOpened, ValueCipher

@@ -35,7 +35,7 @@ from engramlog_server.events.partitions import LogKeys, partition_of, position_t
 from engramlog_server.events.redis.opening import memory_mark, turn_mark
 from engramlog_server.events.redis.secrets import read_cipher, refuse_erased
 from engramlog_server.events.redis.wire import Wire, WirePool, as_store_error, server_run
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.checks import UNBOUNDED, Bounds, Check, unchecked
 from engramlog_server.projections.choices import VIEW_BYTES
 from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypedDict
 
-from engramlog_server.events.accesses import shown_in
 from engramlog_server.events.catalogue import (
     FactAsserted,
     FactRetracted,
@@ -33,6 +32,7 @@ from engramlog_server.events.catalogue import (
 from engramlog_server.events.entry import JOB
 from engramlog_server.events.envelope import AnyEvent, Stored
 from engramlog_server.events.partitions import position_text
+from engramlog_server.events.standing import shown_in
 from engramlog_server.projections.fold.changelog import id_text
 from engramlog_server.projections.fold.working_set import names
 from engramlog_server.projections.past.folding import RecordsFold

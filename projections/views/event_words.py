@@ -20,8 +20,8 @@ from engramlog_server.events.errors import UndecodableEvent
 from engramlog_server.events.partitions import position_text
 from engramlog_server.events.sealing.cipher import BODY_MARK
 from engramlog_server.events.sealing.wordless import WORDS, is_left, is_wordless
-from engramlog_server.events.shape import Shape
 from engramlog_server.events.trust import lowest
+from engramlog_server.events.vocabulary import Shape
 from engramlog_server.projections.fold.changelog import id_text
 from engramlog_server.projections.fold.working_set import names
 from engramlog_server.projections.language.sensitivity.event_level import level_now, level_of_data, may_hold_words

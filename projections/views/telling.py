@@ -14,7 +14,7 @@ from typing import NamedTuple
 import msgspec
 
 from engramlog_server.events.envelope import Stored, from_micros, lateness, micros, utc_text
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import UNREADABLE
 from engramlog_server.events.vocabulary import Actor
 from engramlog_server.projections.fold.changelog import Change
 from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity

@@ -16,8 +16,7 @@ from engramlog_server.consumers.jobs.run import JOBS, USES
 from engramlog_server.consumers.jobs.status import WHAT
 from engramlog_server.events import errors, vocabulary, wording
 from engramlog_server.events.alarms import KNOWN, Severity
-from engramlog_server.events.catalogue import EVENT_TYPES
-from engramlog_server.events.catalogue.access import Looked
+from engramlog_server.events.catalogue import EVENT_TYPES, Looked
 from engramlog_server.projections.access.grants import DESCRIBED, VERBS
 from engramlog_server.projections.fold.changelog import DECISIONS, REASONS
 from engramlog_server.projections.laws.modes import MODES

@@ -6,12 +6,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from hashlib import blake2b, sha256
 
-from engramlog_server.events.entry import LOCAL
+from engramlog_server.events.entry import LOCAL, digest, written
 from engramlog_server.events.envelope import Marker, Stored, decode
 from engramlog_server.events.errors import UndecodableEvent
 from engramlog_server.events.partitions import DEDUPE_BUCKETS, LogKeys
 from engramlog_server.events.redis.wire import Wire
-from engramlog_server.events.statement_digests import digest, written
 
 Differs = Callable[[str], None]
 

@@ -16,7 +16,7 @@ from engramlog_server.events.memory_log import InMemoryEventLog
 from engramlog_server.events.partitions import STORE_KEY, LogKeys, spread_tags
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import open_wire
-from engramlog_server.events.text.invisible import HIDDEN
+from engramlog_server.events.text import HIDDEN
 from engramlog_server.projections.redis.create import open_store
 from tests.given.alarms import KeptAlarms
 from tests.given.clusters.named import client_named

@@ -12,9 +12,8 @@ from typing import Any, Self
 import hiredis
 
 from engramlog_server.events.redis.address import StoreAddress, read_address
-from engramlog_server.events.redis.cluster.client import ClusterClient
 from engramlog_server.events.redis.cluster.routing import slot_of
-from engramlog_server.events.redis.cluster.wire import ClusterWire
+from engramlog_server.events.redis.cluster.wire import ClusterClient, ClusterWire
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.events.sealing.seals import Seals
 

@@ -41,10 +41,10 @@ from engramlog_server.events.catalogue import (
     ValueReadmitted,
     ValueRejected,
 )
+from engramlog_server.events.entry import digest
 from engramlog_server.events.envelope import Event, Prepared, Stored, decode, derived_id, micros, prepare
 from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.events.standing import firm_tier
-from engramlog_server.events.statement_digests import digest
 from engramlog_server.events.validation import make_event
 from engramlog_server.projections.fold.changelog import Entry, describe
 from engramlog_server.projections.fold.owner import OwnerHistory, fold_owner

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from benchmarks.vectors import MemoryVectors
 from engramlog_server.api.requests.checks import check_query
 from engramlog_server.events.catalogue import SynonymDefined
-from engramlog_server.events.text.invisible import VISIBLE
+from engramlog_server.events.text import VISIBLE
 from engramlog_server.events.vocabulary import Resolution
 from engramlog_server.projections.choices import RANKINGS, SEARCH_MODES
 from engramlog_server.projections.embedding.meaning import NO_SECRET, Sense

@@ -20,9 +20,10 @@ from engramlog_server.events.envelope import Prepared, derived_id, from_micros, 
 from engramlog_server.events.errors import StoreUnavailable
 from engramlog_server.events.log import AppendReceipt
 from engramlog_server.events.partitions import DEFAULT_PARTITIONS, partition_of
+from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.secrets import Chance
-from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.events.sealing.key_store import OpenKeyStore
 from engramlog_server.events.sealing.seals import MasterKey
 from engramlog_server.events.validation import make_event

@@ -15,7 +15,7 @@ from engramlog_server.consumers.jobs.opened import JobResources
 from engramlog_server.consumers.jobs.run import KINDS, Kind, run, serving
 from engramlog_server.consumers.jobs.scheduler import JobScheduler
 from engramlog_server.consumers.jobs.worker import JobWorker, store_queue
-from engramlog_server.events.redis.wire import connect
+from engramlog_server.events.redis.client import connect
 from engramlog_server.ops.every import Every
 from tests.integration.live import Live
 

@@ -11,8 +11,9 @@ import pytest
 from engramlog_server.consumers.fold.worker import FoldWorker
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.partitions import partition_of
+from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.log import RedisEventLog
-from engramlog_server.events.redis.wire import StoreClient, connect, open_wire
+from engramlog_server.events.redis.wire import StoreClient, open_wire
 from engramlog_server.ops.keys.place import keys_of
 from engramlog_server.ops.sealing.key_file import KeyFile, make_key_file
 from engramlog_server.ops.sealing.seal import carry_out

@@ -8,10 +8,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engramlog_server.events.accesses import LOOKING
 from engramlog_server.events.catalogue import Hit, MemoriesAccessed
 from engramlog_server.events.envelope import Event, decode, derived_id, encode
 from engramlog_server.events.parameters import DEFAULTS
+from engramlog_server.events.standing import LOOKING
 from engramlog_server.events.validation import read_event
 from engramlog_server.projections.fold.evolve import parameters_of
 from engramlog_server.projections.fold.link import strengthened, strongest

@@ -16,14 +16,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from pydantic_core import PydanticCustomError
 
-from engramlog_server.events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
-from engramlog_server.events.catalogue.access import PRINCIPAL_RULE
-from engramlog_server.events.door.of_the_store import ACCESS, SYSTEM_TYPES, access_id
+from engramlog_server.events.catalogue import EVENT_TYPES, LATEST_VERSION, PRINCIPAL_RULE, SEALED_ONLY
 from engramlog_server.events.envelope import AnyEvent, Prepared, decode, encode, event_class
 from engramlog_server.events.errors import InputError, InvalidBatch, InvalidEvent
+from engramlog_server.events.of_the_store import ACCESS, SYSTEM_TYPES, access_id
 from engramlog_server.events.schema import json_schema
 from engramlog_server.events.standing import FIRM, PERSONS
-from engramlog_server.events.text.invisible import VISIBLE
+from engramlog_server.events.text import VISIBLE
 from engramlog_server.events.validation import DOTS, adapter, make_event, read_event, read_events, ready, trouble_with
 from engramlog_server.events.vocabulary import (
     EARLIEST,

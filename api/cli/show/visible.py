@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 
-from engramlog_server.events.text.invisible import shown_json, spelled, with_hidden_as
+from engramlog_server.events.text import shown_json, spelled, with_hidden_as
 
 
 def visible(text: str) -> str:

@@ -33,8 +33,7 @@ from engramlog_server.events.errors import (
     refused,
 )
 from engramlog_server.events.log import AppendReceipt, check_request_size
-from engramlog_server.events.text.names_once import name_seen_twice
-from engramlog_server.events.text.unreadable import UNREADABLE
+from engramlog_server.events.text import UNREADABLE, name_seen_twice
 
 if TYPE_CHECKING:
     from engramlog_server.api.services.remembering import JudgedLine

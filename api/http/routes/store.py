@@ -15,7 +15,7 @@ from engramlog_server.api.shapes import EmbedderStanding, ListeningTold
 from engramlog_server.api.work.patience import Work, takes
 from engramlog_server.events.errors import refused
 from engramlog_server.events.schema import json_schemas
-from engramlog_server.events.text.embedder_names import AUTO
+from engramlog_server.events.text import AUTO
 from engramlog_server.projections.embedding.names import embedder_kind
 
 router = new_router("store")

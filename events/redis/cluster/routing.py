@@ -1,18 +1,22 @@
-"""Which key of a command decides the node that it goes to, and what many keys of one command become. Pure.
+"""Which node a command goes to and what many keys of one become; what a node's connection owes; and what may be sent again.
 
-redis-py asks the server for this table (COMMAND); here it is what a store uses, so that a command of which it says nothing is a
-fault of ours and no guess.
+redis-py asks the server for a table of keys (COMMAND); here it is what a store uses, so that a command of which it says nothing
+is a fault of ours and no guess. Sent again is what a cluster surely did not carry out, in the order in which it was asked for.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from time import monotonic
+from typing import Any, NamedTuple, TypeGuard
 
+import redis
 from redis.crc import key_slot
+from redis.exceptions import AskError, ClusterDownError, ExecAbortError, MovedError, TryAgainError
 
-from engramlog_server.events.redis.wire import READS, Argument
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.redis.wire import AGAIN, READS, Argument, ServerWire
 
 SUMMED = frozenset({"EXISTS", "UNLINK", "DEL", "TOUCH"})
 """Commands of many keys, of which each may lie elsewhere: their answers are added up."""
@@ -184,3 +188,168 @@ def merged(answers: Sequence[Any]) -> Any:
         return answers[0]
     refused = next((one for one in answers if isinstance(one, Exception)), None)
     return refused if refused is not None else sum(answers)
+
+
+UNKNOWN = f"whether it was written is not known, {AGAIN}"
+
+
+class NodeLink(ServerWire):
+    """One connection, made once: what was lost is not made anew behind the back of the wire that counts connections."""
+
+    failed: StoreUnavailable | None = None
+    """Why there is none, where it could not be made."""
+
+    def connect(self) -> None:
+        """See `Wire.connect`."""
+        if self.failed is not None:
+            raise self.failed
+        super().connect()
+
+    def _open(self) -> Any:
+        if self._connection is None and self.generation:
+            raise redis.ConnectionError("the connection was lost")
+        return super()._open()
+
+    def receive(self, *, timeout: float | None = None) -> Any:
+        """See `Wire.receive`; what no Redis answers (a MOVED that says not where) is a connection that is lost."""
+        try:
+            return super().receive(timeout=timeout)
+        except (ValueError, TypeError, IndexError) as error:
+            self.close()
+            raise StoreUnavailable(f"it answers what no Redis does ({error}); {UNKNOWN}", retry_after=1) from error
+
+
+class LostAnswer:
+    """An answer that never comes."""
+
+    def __init__(self, error: StoreUnavailable) -> None:
+        self.error = error
+
+
+class Part:
+    """An answer that a node owes."""
+
+    def __init__(self, node: str, link: NodeLink, slot: int | None = None) -> None:
+        self.node = node
+        self.link = link
+        self.slot = slot
+
+
+class Fan:
+    """What several nodes owe to one XREAD."""
+
+    def __init__(self, many: ReadMany, parts: list[Part | LostAnswer]) -> None:
+        self.many = many
+        self.parts = parts
+        self.began = monotonic()
+        self.until = self.began if many.block_ms is None else self.began + many.block_ms / 1_000
+
+
+Owed = Part | LostAnswer | Fan
+
+
+def lost_of(owed: Owed, link: NodeLink, lost: StoreUnavailable) -> Owed:
+    """What is owed once a link is lost."""
+    if isinstance(owed, Part):
+        return LostAnswer(lost) if owed.link is link else owed
+    if isinstance(owed, Fan):
+        owed.parts = [LostAnswer(lost) if isinstance(one, Part) and one.link is link else one for one in owed.parts]
+    return owed
+
+
+def cut() -> StoreUnavailable:
+    """Of a connection that was lost while it owed an answer."""
+    return StoreUnavailable(f"the connection to Redis was lost before it answered; {AGAIN}", retry_after=1)
+
+
+def is_lost(answers: Sequence[Any]) -> bool:
+    """Whether one of these is of a connection that was lost."""
+    return any(isinstance(one, StoreUnavailable) for one in answers)
+
+
+def told_of(name: str, error: StoreUnavailable, *, not_done: bool = False) -> StoreUnavailable:
+    """The same error with the node that it is about."""
+    told: dict[str, Any] = {"retry_after": 1, **error.context, "node": name}
+    begins = f"node {name} of the cluster: "
+    message = error.message if error.message.startswith(begins) else begins + error.message
+    found = StoreUnavailable(message, not_done=not_done or error.not_done, **told)
+    found.__cause__ = error
+    return found
+
+
+NOT_DONE = (AskError, TryAgainError, ClusterDownError)
+"""Refusals (MOVED is an ASK to redis-py) after which a command was surely not carried out, and may be later."""
+PAUSE_SECONDS, MOST_PAUSE_SECONDS = 0.02, 0.2
+"""Between two tries of what cannot be carried out yet: at first, and at most."""
+MOST_MOVES = 3
+"""How often a command follows a slot at once to where it lies now, patient or not."""
+
+
+class SlotLeft(StoreUnavailable):
+    """A slot lies on another node than when it was used last: what is remembered of it may be of another history."""
+
+
+class Retries:
+    """How often, and after which pauses, something is tried again that cannot be carried out yet."""
+
+    def __init__(self, patience: float) -> None:
+        self.pause = 0.0
+        """Seconds to wait before the next turn."""
+        self._end = monotonic() + patience
+        self._moves = self._pauses = 0
+
+    def again(self, found: Sequence[Any]) -> bool:
+        """Whether to try again, by what refused it. A slot that lies elsewhere is followed at once, as often as `MOST_MOVES`."""
+        moved = any(isinstance(one, MovedError | SlotLeft) for one in found)
+        moved = moved and all(isinstance(one, MovedError | SlotLeft | ExecAbortError | bytes) for one in found)
+        self._moves += moved
+        if moved and self._moves <= MOST_MOVES:
+            self.pause = 0.0
+            return True
+        if monotonic() >= self._end:
+            return False
+        self.pause = min(PAUSE_SECONDS * 2 ** min(self._pauses, 8), MOST_PAUSE_SECONDS)
+        self._pauses += 1
+        return True
+
+
+def surely_not(answer: Any) -> bool:
+    """Whether what was asked was surely not carried out, and may be later."""
+    return isinstance(answer, NOT_DONE) or (isinstance(answer, StoreUnavailable) and answer.not_done)
+
+
+def is_on_its_way(answer: Any) -> TypeGuard[AskError]:
+    """Whether the key is no more where it was asked for, and its slot lies there still."""
+    return isinstance(answer, AskError) and not isinstance(answer, MovedError)
+
+
+def may_pass(error: Exception) -> bool:
+    """Whether a read may be tried again."""
+    return isinstance(error, (*NOT_DONE, StoreUnavailable))
+
+
+def not_done(groups: Sequence[SentGroup], answers: Sequence[Any]) -> list[SentGroup]:
+    """The groups that were surely not carried out, and may be sent again in their order. Raises StoreUnavailable where one was sent
+    and not answered.
+
+    None of a slot of which a later one was carried out, where any of that slot may change something: their order would be another.
+    """
+    for answer in answers:
+        if isinstance(answer, StoreUnavailable) and not answer.not_done:
+            raise answer
+    refused = [group for group in groups if _is_refused(group, answers)]
+    first: dict[int, int] = {}
+    for group in refused:
+        first.setdefault(group.slot, group.numbers[0])
+    done = (group for group in groups if group.slot in first and not _is_refused(group, answers))
+    written = {group.slot for group in groups if group.writes}
+    mixed = {group.slot for group in done if group.numbers[0] > first[group.slot]} & written
+    return [group for group in refused if group.slot not in mixed]
+
+
+def _is_refused(group: SentGroup, answers: Sequence[Any]) -> bool:
+    """Whether nothing of it was carried out: of what stands between MULTI and EXEC all is refused where one command is."""
+    last = answers[group.numbers[-1]]
+    if group.key is None:
+        return surely_not(last)
+    return isinstance(last, Exception) and any(surely_not(answers[number]) for number in group.numbers)

@@ -1,4 +1,4 @@
-"""Which node holds which slot: one map for all wires of a process, asked for anew where it is old.
+"""Which node holds which slot: one map for all wires of a process; and what a cluster tells of its nodes.
 
 A node's word is taken for what it is: whoever does not answer within a second is asked last, an answer that no node of a cluster
 gives is passed over, and one thread that asks keeps no other waiting, which go on with what is known.
@@ -17,18 +17,82 @@ from redis.exceptions import AskError, MovedError
 from redis.retry import Retry
 
 from engramlog_server.events.errors import StoreMismatch, StoreUnavailable
+from engramlog_server.events.partitions import SLOTS
 from engramlog_server.events.redis.address import ServerPlace
-from engramlog_server.events.redis.cluster.link import told_of
-from engramlog_server.events.redis.cluster.told import (
-    MOST_NODES,
-    NONE,
-    SLOTS,
-    NotACluster,
-    ToldSlots,
-    place_of,
-    read_slots,
-)
-from engramlog_server.events.redis.wire import AGAIN, as_store_error
+from engramlog_server.events.redis.cluster.routing import told_of
+from engramlog_server.events.redis.wire import AGAIN, Wire, as_store_error
+
+NONE = ""
+"""The name of no node."""
+MOST_NODES = 1_024
+"""Nodes, replicas among them, of which a map is taken; a cluster has up to 1,000."""
+_MOST_HOST = 255
+_UNKNOWN = (None, b"", b"?")
+"""A host that the node does not know, or that is the one it was asked at."""
+_PRIMARY = 2
+"""Where a row names its primary; first and last slot stand before it, replicas after it."""
+
+
+class NotACluster(ValueError):
+    """An answer that no node of a cluster gives."""
+
+
+class ToldSlots(NamedTuple):
+    """A map of slots."""
+
+    slots: list[str]
+    """By slot the name of its primary."""
+    replicas: dict[str, set[str]]
+    """By primary the names of its replicas."""
+    places: dict[str, ServerPlace]
+    """By name where a node is."""
+
+    @property
+    def covered(self) -> int:
+        """How many slots have a node."""
+        return SLOTS - self.slots.count(NONE)
+
+
+def place_of(host: Any, port: Any) -> ServerPlace | None:
+    """A place that can be; None of a host or port that nobody has."""
+    name = host.decode("utf-8", "replace") if isinstance(host, bytes) else host
+    if not isinstance(name, str) or not 0 < len(name) <= _MOST_HOST or not name.isascii() or not name.isprintable():
+        return None
+    if set(name) & set(" /@,?#[]") or not isinstance(port, int) or not 0 < port < 65_536:
+        return None
+    return ServerPlace(name, port)
+
+
+def read_slots(answer: Any, asked: str) -> ToldSlots:
+    """The map in an answer to CLUSTER SLOTS; `asked`: the host that was asked, which a node may leave out. Raises NotACluster."""
+    told = ToldSlots([NONE] * SLOTS, {}, {})
+    try:
+        for row in answer:
+            first, last, names = int(row[0]), int(row[1]), _names(row[_PRIMARY:], asked, told.places)
+            if not 0 <= first <= last < SLOTS:
+                raise NotACluster(f"slots {first} to {last}")
+            told.slots[first : last + 1] = [names[0]] * (last + 1 - first)
+            told.replicas.setdefault(names[0], set()).update(names[1:])
+    except (TypeError, ValueError, IndexError) as error:
+        raise NotACluster(f"its answer to CLUSTER SLOTS cannot be read: {error}") from error
+    return told
+
+
+def _names(nodes: Any, asked: str, places: dict[str, ServerPlace]) -> list[str]:
+    """The nodes of a row by name, the primary first. A replica whose place cannot be is left out."""
+    found = []
+    for number, node in enumerate(nodes):
+        place = place_of(asked if node[0] in _UNKNOWN else node[0], node[1])
+        if place is None:
+            if not number:
+                raise NotACluster("a primary without a place")
+            continue
+        places.setdefault(str(place), place)
+        if len(places) > MOST_NODES:
+            raise NotACluster(f"more than {MOST_NODES:,} nodes")
+        found.append(str(place))
+    return found
+
 
 REFRESH_SECONDS = 0.1
 """How soon after an answer the nodes are asked again at the earliest, for all threads together."""
@@ -314,3 +378,89 @@ class SlotMap:
 def _again(error: StoreUnavailable) -> StoreUnavailable:
     """The same, to be raised by another thread too."""
     return StoreUnavailable(error.message, not_done=error.not_done, **error.context)
+
+
+GONE = frozenset({"fail", "noaddr"})
+"""Flags of a node that the others take for gone."""
+
+
+class KnownNode(NamedTuple):
+    """One node, as another one has it."""
+
+    name: str
+    """host:port."""
+    node_id: str
+    follows: str
+    """Id of the primary whose replica it is; "" of a primary."""
+    slots: int
+    gone: bool
+
+
+def known_nodes(wire: Wire) -> list[KnownNode]:
+    """All nodes, by name, as the first has it that answers; none where the store lies on one server. Raises StoreError."""
+    if not wire.many:
+        return []
+    servers = wire.servers()
+    for at, (_, server) in enumerate(servers):
+        try:
+            told = server.call("CLUSTER", "NODES").decode("utf-8", "replace")
+        except StoreUnavailable:
+            if at + 1 < len(servers):
+                continue
+            raise
+        return sorted(read_nodes(told))
+    return []
+
+
+def read_nodes(told: str) -> list[KnownNode]:
+    """The lines that CLUSTER NODES gives; one that shakes hands still is no node yet."""
+    found = []
+    for line in filter(None, told.splitlines()):
+        node_id, address, flags, follows, _, _, _, _, *slots = line.split()
+        known = set(flags.split(","))
+        if "handshake" in known:
+            continue
+        name = address.partition(",")[0].partition("@")[0]
+        many = sum(map(_slots_in, slots))
+        found.append(KnownNode(name, node_id, "" if follows == "-" else follows, many, bool(known & GONE)))
+    return found
+
+
+def _slots_in(told: str) -> int:
+    """How many a range holds; none of a slot that is on its way."""
+    if told.startswith("["):
+        return 0
+    first, _, last = told.partition("-")
+    return int(last or first) - int(first) + 1
+
+
+class OtherNode(NamedTuple):
+    """A node that the commands of a store do not reach, whose memory and files hold what it held all the same."""
+
+    name: str
+    what: str
+    """What it is, in words."""
+    primary: str
+    """The name of the node that it follows; "" of one that follows none, or an unknown one."""
+
+
+def others(nodes: Sequence[KnownNode]) -> list[OtherNode]:
+    """All nodes that hold no slots, and those that are gone."""
+    names = {one.node_id: one.name for one in nodes}
+    found = []
+    for one in nodes:
+        primary = names.get(one.follows, "")
+        if one.gone:
+            found.append(OtherNode(one.name, "a node that is gone", primary))
+        elif one.follows:
+            found.append(OtherNode(one.name, f"a replica of {primary or 'an unknown node'}", primary))
+        elif not one.slots:
+            found.append(OtherNode(one.name, "a node without slots, which may have had some", ""))
+    return found
+
+
+def moving_slots(server: Wire) -> int:
+    """How many slots are on their way away from a node, as it says itself; the answer of the wire to that node alone."""
+    told = server.call("CLUSTER", "NODES").decode("utf-8", "replace")
+    mine = next((line for line in told.splitlines() if "myself" in line), "")
+    return mine.count("->-")

@@ -4,6 +4,8 @@ What cannot have been carried out (a slot that lies elsewhere, that is being mov
 reached) is sent again for as long as `patience` says; whatever was sent and not answered is told, as by a wire to one server.
 `generation` grows with every connection that is lost and every slot that lies elsewhere than before: what was remembered of either
 may be another history.
+
+`ClusterClient` is what redis-py's client of one server is, for whoever asks of a key without a wire of his own.
 """
 
 from __future__ import annotations
@@ -11,62 +13,59 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Sequence
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import redis
 from redis.exceptions import ClusterDownError, MovedError
 
 from engramlog_server.events.errors import StoreUnavailable
-from engramlog_server.events.redis.cluster.again import (
+from engramlog_server.events.redis.address import StoreAddress
+from engramlog_server.events.redis.cluster.routing import (
     NOT_DONE,
-    Retries,
-    SlotLeft,
-    is_on_its_way,
-    may_pass,
-    not_done,
-    surely_not,
-)
-from engramlog_server.events.redis.cluster.link import (
     UNKNOWN,
     Fan,
     LostAnswer,
     NodeLink,
     Owed,
     Part,
-    cut,
-    is_lost,
-    lost_of,
-    told_of,
-)
-from engramlog_server.events.redis.cluster.routing import (
     ReadMany,
+    Retries,
     SentGroup,
+    SlotLeft,
     as_key,
+    cut,
     grouped,
+    is_lost,
+    is_on_its_way,
     key_needed,
     key_of_packed,
+    lost_of,
+    may_pass,
     merged,
+    not_done,
     poll_seconds,
     read_many,
     slot_of,
     spread,
+    surely_not,
+    told_of,
     word,
 )
-from engramlog_server.events.redis.cluster.slot_map import ClusterNode
+from engramlog_server.events.redis.cluster.slot_map import ClusterNode, SlotMap
 from engramlog_server.events.redis.wire import (
     AGAIN,
     READS,
     Argument,
     Script,
     ServerWire,
+    StoreClient,
     Wire,
+    WirePool,
     as_store_error,
     forgotten,
     refusal_code,
 )
-
-if TYPE_CHECKING:
-    from engramlog_server.events.redis.cluster.client import ClusterClient
+from engramlog_server.events.sealing.seals import Seals
 
 _T = TypeVar("_T")
 HANGS_SECONDS = 1.0
@@ -76,10 +75,13 @@ HANGS_SECONDS = 1.0
 class ClusterWire(Wire):
     """Not for two threads at once, as every wire."""
 
+    many = True
+
     def __init__(self, client: ClusterClient) -> None:
         self.seals = client.seals
         self.patience, self.answer_seconds = client.patience, client.timeout
-        self.cluster = self._map = client.slots
+        self.cluster = client.slots
+        """The nodes of the Cluster."""
         self._links: dict[str, NodeLink] = {}
         self._at: dict[int, str] = {}
         """By slot the node that it was used on last: where that changes, what is remembered may be of another history."""
@@ -95,7 +97,7 @@ class ClusterWire(Wire):
 
     def connect(self) -> None:
         """Know the cluster's nodes; each is connected once something is sent to it. Raises StoreUnavailable."""
-        self._map.know()
+        self.cluster.know()
 
     def close(self) -> None:
         """Drop all connections."""
@@ -115,12 +117,12 @@ class ClusterWire(Wire):
 
     def node_of(self, key: Argument) -> str:
         """The node that holds a key, host:port. Raises StoreUnavailable."""
-        return self._map.node_of(slot_of(as_key(key))).name
+        return self.cluster.node_of(slot_of(as_key(key))).name
 
     def servers(self) -> list[tuple[str, ServerWire]]:
         """Each primary by name and the wire to it. Raises StoreUnavailable where nobody tells the nodes."""
         found: list[tuple[str, ServerWire]] = []
-        for node in self._map.primaries():
+        for node in self.cluster.primaries():
             try:
                 found.append((node.name, self._linked(node)))
             except StoreUnavailable as error:
@@ -265,7 +267,7 @@ class ClusterWire(Wire):
 
     def _link(self, slot: int) -> tuple[str, NodeLink]:
         """The node of a slot and a connection to it. Raises StoreUnavailable, with nothing sent."""
-        node = self._map.node_of(slot)
+        node = self.cluster.node_of(slot)
         before = self._at.get(slot)
         if before is not None and before != node.name:
             del self._at[slot]  # of others the same is told once they are used
@@ -290,13 +292,13 @@ class ClusterWire(Wire):
         link = NodeLink(node.client)
         link.seals = self.seals
         try:
-            self._map.look(node)
+            self.cluster.look(node)
             link.connect()
             for script in self._scripts.values():
                 link.load(script)
         except StoreUnavailable as error:
             link.close()
-            self._map.refresh(node.name)
+            self.cluster.refresh(node.name)
             raise told_of(
                 node.name, error, not_done=not isinstance(error.__cause__, redis.AuthenticationError)
             ) from error
@@ -312,7 +314,7 @@ class ClusterWire(Wire):
         self.generation += 1
         lost = told_of(name, error or cut())
         self._owed = deque(lost_of(one, link, lost) for one in self._owed)
-        self._map.refresh(name)
+        self.cluster.refresh(name)
 
     def _told_by(self, name: str, link: NodeLink, work: Callable[[], _T]) -> _T:
         """Do something on a link. Raises what that raises; a loss with the node's name."""
@@ -368,7 +370,7 @@ class ClusterWire(Wire):
         """The answer to a read; where its key left with a slot that is being moved, of the node that has it by now."""
         if not is_on_its_way(answer) or word(command[0]) not in READS or len(spread(command)) > 1:
             return answer
-        node = self._map.asked(answer)
+        node = self.cluster.asked(answer)
         if node is None:
             return answer
         try:
@@ -384,8 +386,8 @@ class ClusterWire(Wire):
         one that hangs is replaced long before a time-out."""
         end = monotonic() + seconds
         while not owed.link.answers_within(min(HANGS_SECONDS, max(end - monotonic(), 0.0))):
-            self._map.refresh(owed.node)
-            if not self._map.is_primary(owed.node):
+            self.cluster.refresh(owed.node)
+            if not self.cluster.is_primary(owed.node):
                 raise StoreUnavailable(f"it does not answer, and another took its place; {UNKNOWN}", retry_after=1)
             if monotonic() >= end:
                 raise StoreUnavailable(f"Redis did not answer in time ({seconds:g} s); {UNKNOWN}", retry_after=1)
@@ -395,9 +397,9 @@ class ClusterWire(Wire):
         if isinstance(error, NOT_DONE):
             vars(error)["about"] = {"node": node} if isinstance(error, ClusterDownError) else {"slot": slot}
         if isinstance(error, MovedError):
-            self._map.moved(error)
+            self.cluster.moved(error)
         elif isinstance(error, ClusterDownError):
-            self._map.refresh()
+            self.cluster.refresh()
 
     def _patient(self, once: Callable[[], _T]) -> _T:
         """Do it, and again while it cannot be carried out. Raises `redis.ResponseError` or StoreUnavailable."""
@@ -413,7 +415,7 @@ class ClusterWire(Wire):
     def _pause(self, turns: Retries) -> None:
         if turns.pause:
             sleep(turns.pause)
-            self._map.refresh()
+            self.cluster.refresh()
 
     def _answer_groups(
         self, groups: Sequence[SentGroup], commands: Sequence[Sequence[Argument]], answers: list[Any]
@@ -465,3 +467,66 @@ class ClusterWire(Wire):
                 return None
             sleep(min(pause, left))
             fan.parts = self._ask_all(fan.many)
+
+
+PATIENCE_SECONDS = 5.0
+"""How long a question waits for what cannot be carried out yet: a failover takes 4 to 5 s, most moves of a slot less."""
+
+DIAL_SECONDS = 2.0
+"""How long a node may take to let us in, or to go on with an answer: one that hangs must not keep the others waiting."""
+
+
+class ClusterClient(StoreClient):
+    """Holds the map of the cluster, one for all wires. A command about a server, which names none, is refused."""
+
+    slots: SlotMap
+    patience: float
+    timeout: float
+    """Seconds to wait for an answer."""
+    _beside: WirePool
+
+    def open_wire(self) -> Wire:
+        """See `StoreClient`."""
+        return ClusterWire(self)
+
+    @classmethod
+    def at(cls, address: StoreAddress, seals: Seals, options: dict[str, Any]) -> ClusterClient:
+        """A client for the nodes of an address; nothing is connected yet. Raises ValueError for options that there are not."""
+        first = address.places[0]
+        each = {**options, **address.options, **({"ssl": True} if address.tls else {})}
+        each.pop("db", None)
+        timeout = float(each["socket_timeout"])
+        each["socket_timeout"] = each["socket_connect_timeout"] = min(timeout, DIAL_SECONDS)
+        try:
+            found = cls(host=first.host, port=first.port, **each)
+        except TypeError as error:  # an option that redis-py does not know, by its name
+            raise ValueError(f"an option in the URL's query that there is: {error}") from None
+        found.seals = seals
+        found.slots = SlotMap(address.places, each)
+        found.patience, found.timeout = PATIENCE_SECONDS, timeout
+        found._beside = WirePool(found)
+        seals.read_check = found.read_check
+        return found
+
+    def execute_command(self, *args: Any, **options: Any) -> Any:
+        """Send a command to the node that holds its key. Raises StoreError, and ValueError for one about a server."""
+        command = [*str(args[0]).split(), *args[1:]]  # redis-py writes CONFIG GET as one word
+        with self._beside.wire() as wire:
+            answer = wire.pipeline([command])[0]
+        if isinstance(answer, redis.ResponseError):
+            raise answer
+        name = str(args[0])
+        options.pop("keys", None)  # for a cache that is not used
+        if name in self.response_callbacks:
+            return self.response_callbacks[name](answer, **options)
+        return answer
+
+    def pipeline(self, *_: Any, **__: Any) -> Any:
+        """Refused, with TypeError."""
+        raise TypeError("a cluster's client has no pipeline: what goes together goes down a wire")
+
+    def close(self) -> None:
+        """Close every connection."""
+        self._beside.close()
+        self.slots.close()
+        super().close()

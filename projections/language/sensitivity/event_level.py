@@ -14,8 +14,7 @@ import msgspec
 
 from engramlog_server.events.catalogue import EventData, FactAsserted, FactRetracted
 from engramlog_server.events.envelope import AnyEvent, Stored
-from engramlog_server.events.shape import Shape
-from engramlog_server.events.vocabulary import Digest, EventId, Id, Position, Value, Word
+from engramlog_server.events.vocabulary import Digest, EventId, Id, Position, Shape, Value, Word
 from engramlog_server.projections.language.sensitivity.text_level import PUBLIC, SECRET, detect_sensitivity
 
 LEVEL_RULES = 2

@@ -16,7 +16,7 @@ import unicodedata
 from collections.abc import Collection, Iterator
 from itertools import combinations, pairwise
 
-from engramlog_server.events.text.invisible import HIDDEN
+from engramlog_server.events.text import HIDDEN
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN_BLOCK
 from engramlog_server.projections.language.sensitivity.rule import Cues, listed, positions

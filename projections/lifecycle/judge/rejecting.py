@@ -9,8 +9,7 @@ from __future__ import annotations
 from typing import Literal
 
 from engramlog_server.events.catalogue import FactAsserted
-from engramlog_server.events.entry import SECRET_BYTES
-from engramlog_server.events.statement_digests import digest
+from engramlog_server.events.entry import SECRET_BYTES, digest
 from engramlog_server.projections.language.extraction.shape import StatedTriple
 from engramlog_server.projections.language.statements import statement, statements_in
 from engramlog_server.projections.memory.rejection import refusing

@@ -22,9 +22,9 @@ from engramlog_server.events.catalogue import (
     ToolResultRecorded,
     TurnRecorded,
 )
+from engramlog_server.events.entry import read
 from engramlog_server.events.envelope import AnyEvent, Stored
 from engramlog_server.events.sealing.wordless import WORDS
-from engramlog_server.events.statement_digests import read
 from engramlog_server.projections.fold.working_set import names
 from engramlog_server.projections.language.sentences import ADDED
 from engramlog_server.projections.language.text import kept_tokens

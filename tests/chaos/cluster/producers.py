@@ -14,10 +14,10 @@ from engramlog_server.events.errors import EngramlogError, ReceiptLost, UnderRep
 from engramlog_server.events.log import AppendReceipt
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.events.redis.alarms import RedisAlarms
-from engramlog_server.events.redis.durability import Proof
+from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.durability import RECEIPT_LOST, Proof
 from engramlog_server.events.redis.log import RedisEventLog
-from engramlog_server.events.redis.receipts import RECEIPT_LOST
-from engramlog_server.events.redis.wire import WirePool, connect
+from engramlog_server.events.redis.wire import WirePool
 from engramlog_server.projections.language.marks import MARKER
 from engramlog_server.projections.redis.debt import FoldDebt
 from tests.chaos.cluster.book import Book, Entry

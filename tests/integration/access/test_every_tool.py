@@ -10,7 +10,7 @@ from itertools import count
 
 import pytest
 
-from engramlog_server.events.catalogue.access import Verb
+from engramlog_server.events.catalogue import Verb
 from engramlog_server.projections.access.grants import VERBS
 from engramlog_server.projections.access.keys import make_token
 from tests.given.access import everybody as given

@@ -11,9 +11,9 @@ import pytest
 from engramlog_server.events.errors import ReceiptLost, StoreFull, UnderReplicated
 from engramlog_server.events.log import AppendReceipt
 from engramlog_server.events.partitions import LogKeys
-from engramlog_server.events.redis.durability import Proof
-from engramlog_server.events.redis.receipts import RECEIPT_LOST
-from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.durability import RECEIPT_LOST, Proof
+from engramlog_server.events.redis.wire import open_wire
 from tests.given.clusters.cluster import GivenCluster
 from tests.integration.clusters.on_cluster import PARTITIONS, OnCluster, on_cluster, written
 from tests.integration.live import wait_until

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from engramlog_server.events.door.of_the_store import ERASURES
+from engramlog_server.events.of_the_store import ERASURES
 from engramlog_server.events.partitions import FENCED_META, LogKeys, partition_of, spread_tags
 from engramlog_server.events.redis.alarms import RedisAlarms
-from engramlog_server.events.redis.wire import WirePool, connect
+from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.wire import WirePool
 from engramlog_server.ops.sealing.key_file import make_key_file
 from engramlog_server.ops.store import silent
 from tests.acceptance.helpers.cli import Cli, event, lines

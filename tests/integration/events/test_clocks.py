@@ -12,7 +12,8 @@ from engramlog_server.consumers.jobs.leader import Leader
 from engramlog_server.consumers.jobs.status import lifecycle_status
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.partitions import WORKERS_KEY
-from engramlog_server.events.redis.wire import Wire, connect, open_wire
+from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.wire import Wire, open_wire
 from engramlog_server.ops.clock import now_micros
 from engramlog_server.projections.fold.builds import BuildKeys
 from engramlog_server.projections.redis.create import open_store

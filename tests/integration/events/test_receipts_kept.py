@@ -12,8 +12,8 @@ import pytest
 from engramlog_server.events.errors import ReceiptLost, StoreUnavailable
 from engramlog_server.events.log import AppendReceipt
 from engramlog_server.events.redis.alarms import RedisAlarms
+from engramlog_server.events.redis.durability import RECEIPT_LOST
 from engramlog_server.events.redis.log import RedisEventLog
-from engramlog_server.events.redis.receipts import RECEIPT_LOST
 from engramlog_server.events.redis.wire import WirePool
 from tests.chaos.cast import wait_until
 from tests.chaos.stage import Stage, staged, with_replica

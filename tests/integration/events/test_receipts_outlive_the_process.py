@@ -15,7 +15,7 @@ import pytest
 import redis
 
 from engramlog_server.events.errors import StoreUnavailable
-from engramlog_server.events.redis.receipts import NewestReceipt
+from engramlog_server.events.redis.durability import NewestReceipt
 from engramlog_server.ops.embedded.receipt_file import ReceiptFile
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.chaos.cast import Server

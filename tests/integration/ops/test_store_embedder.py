@@ -13,7 +13,7 @@ from engramlog_server.events.errors import BadSetting, EmbedderFailed
 from engramlog_server.events.partitions import STORE_KEY
 from engramlog_server.events.redis.clock import redis_micros
 from engramlog_server.events.redis.wire import WirePool, open_wire
-from engramlog_server.events.text.embedder_names import AUTO
+from engramlog_server.events.text import AUTO
 from engramlog_server.ops.embedders import (
     chosen_at_start,
     embed_minutes,

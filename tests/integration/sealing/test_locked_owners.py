@@ -13,8 +13,9 @@ from engramlog_server.events.catalogue import EventData
 from engramlog_server.events.envelope import Event, decode
 from engramlog_server.events.errors import KeyUnavailable, OwnerErased, StoreError, UndecodableEvent
 from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.log import RedisEventLog
-from engramlog_server.events.redis.wire import StoreClient, connect, open_wire
+from engramlog_server.events.redis.wire import StoreClient, open_wire
 from engramlog_server.events.sealing.cipher import BODY_MARK
 from engramlog_server.events.sealing.seals import Seals, tombstone
 from engramlog_server.ops.sealing.place import service_key

@@ -12,7 +12,8 @@ import pytest
 
 from engramlog_server.events.errors import KeyUnavailable
 from engramlog_server.events.partitions import LogKeys
-from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.events.sealing.seals import Wrapped
 from engramlog_server.ops.sealing.key_file import (
     KeyFile,

@@ -10,7 +10,8 @@ from engramlog_server.consumers.fold.worker import FoldWorker
 from engramlog_server.events.entry import SECRET_BYTES
 from engramlog_server.events.errors import OtherFormat, StoreMismatch
 from engramlog_server.events.partitions import REBUILD_KEY, STORE_KEY, LogKeys, partition_of
-from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.events.sealing.cipher import BODY_MARK
 from engramlog_server.events.sealing.key_store import is_name
 from engramlog_server.projections.redis.create import BEING_SEALED, SEALED, SEALING, known_identity, open_store

@@ -9,8 +9,9 @@ import pytest
 from engramlog_server.events.catalogue import SynonymDefined
 from engramlog_server.events.errors import StoreMismatch
 from engramlog_server.events.partitions import STORE_KEY, LogKeys
+from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.log import RedisEventLog
-from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.events.sealing.key_ring import KeyRing
 from engramlog_server.projections.redis.create import SEALED, known_identity, open_store
 from tests.given.sealing.keys import shared_keys

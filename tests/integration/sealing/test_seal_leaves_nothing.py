@@ -10,7 +10,8 @@ import pytest
 from engramlog_server.consumers.jobs.leader import queue_name
 from engramlog_server.consumers.sealing.leaving import rewrite_files
 from engramlog_server.events.partitions import STORE_KEY, LogKeys, partition_of
-from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.ops.sealing.seal import told_beforehand
 from engramlog_server.projections.embedding.vectors import VectorKeys
 from engramlog_server.projections.fold.builds import BuildKeys, next_build

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.events.text.digits import whole
+from engramlog_server.events.text import whole
 from tests.rows import each_row
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engramlog_server.events.errors import BadSetting, InvalidBatch, InvalidEvent
-from engramlog_server.events.text.urls import holds_secret, shown, without_secrets
+from engramlog_server.events.text import holds_secret, shown, without_secrets
 from tests.rows import each_row
 
 MARK = "s3cret-MARK"

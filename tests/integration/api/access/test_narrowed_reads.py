@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from engramlog_server.api.exchange.export import ExportOptions
 from engramlog_server.api.operations.groups import NEEDS
 from engramlog_server.api.revealing import By
-from engramlog_server.events.catalogue.access import Verb
+from engramlog_server.events.catalogue import Verb
 from engramlog_server.events.errors import AccessDenied, NotFound
 from engramlog_server.projections.access.caller import Caller
 from engramlog_server.projections.access.grants import check_grant

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from engramlog.answers import AnsweredInFull
-from engramlog_server.events.catalogue import BlockMade, BroughtUp, MemoriesAccessed, StableMade
-from engramlog_server.events.catalogue.conversation import Hit
+from engramlog_server.events.catalogue import BlockMade, BroughtUp, Hit, MemoriesAccessed, StableMade
 from engramlog_server.events.errors import InvalidEvent
 from engramlog_server.events.trust import PROPOSED
 from tests.acceptance.helpers.store import Store

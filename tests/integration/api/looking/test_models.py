@@ -14,7 +14,8 @@ from engramlog_server.api.shapes import ChatSet
 from engramlog_server.consumers.verify.store import verify_store
 from engramlog_server.events.errors import ModelFailed
 from engramlog_server.events.partitions import MODELS_KEY
-from engramlog_server.events.redis.wire import WirePool, connect
+from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.wire import WirePool
 from engramlog_server.ops.models import counted, model_of
 from engramlog_server.ops.settings import Settings
 from engramlog_server.projections.models.chat import CountedChat, ModelAsked, ModelUsage

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from engramlog_server.api.services.knowing import Knower
-from engramlog_server.events.accesses import shown_in
 from engramlog_server.events.catalogue import MemoriesAccessed
 from engramlog_server.events.envelope import decode, from_micros, utc_text
 from engramlog_server.events.partitions import partition_of
+from engramlog_server.events.standing import shown_in
 from engramlog_server.projections.choices import RANKINGS
 from engramlog_server.projections.memory.record import HOUR
 from tests.acceptance.helpers.store import Store

@@ -28,8 +28,9 @@ from engramlog_server.events.catalogue import (
 )
 from engramlog_server.events.errors import DamagedState, EmbedderFailed, StoreFull
 from engramlog_server.events.partitions import LogKeys, partition_of, spread_tags
+from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.log import RedisEventLog
-from engramlog_server.events.redis.wire import WirePool, connect, open_wire
+from engramlog_server.events.redis.wire import WirePool, open_wire
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.wiring import open_application
 from engramlog_server.projections.embedding.choosing import Embedders

@@ -20,7 +20,8 @@ from engramlog_server.consumers.jobs.status import lifecycle_status
 from engramlog_server.consumers.jobs.worker import JobWorker, store_queue
 from engramlog_server.events.alarms import OWNER_TOO_LARGE, Alarms, TellingAlarms
 from engramlog_server.events.envelope import canonical, decode
-from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.wiring import open_application
 from engramlog_server.projections.models.chat import ModelAsked

@@ -23,7 +23,8 @@ from engramlog_server.consumers.jobs.run import FUNCTION
 from engramlog_server.consumers.jobs.scheduler import FAILED_SECONDS, JobScheduler, lifecycle_queue
 from engramlog_server.consumers.jobs.status import lifecycle_status
 from engramlog_server.events.redis.alarms import RedisAlarms
-from engramlog_server.events.redis.wire import WirePool, connect, open_wire
+from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.wire import WirePool, open_wire
 from tests.integration.live import Live, live_store, wait_until
 from tests.integration.served import Served, job_worker, scheduled
 from tests.servers import RedisServer

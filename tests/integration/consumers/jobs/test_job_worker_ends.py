@@ -21,7 +21,7 @@ from engramlog_server.consumers.jobs.run import FUNCTION
 from engramlog_server.consumers.jobs.scheduler import lifecycle_queue
 from engramlog_server.events.catalogue import TurnRecorded
 from engramlog_server.events.envelope import prepare
-from engramlog_server.events.redis.wire import connect
+from engramlog_server.events.redis.client import connect
 from engramlog_server.events.validation import make_event
 from tests.doubles.model_endpoint import completion, model_endpoint
 from tests.doubles.scripted import Asked, Reply

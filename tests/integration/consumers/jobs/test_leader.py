@@ -20,7 +20,8 @@ from engramlog_server.consumers.jobs.scheduler import JobScheduler, lifecycle_qu
 from engramlog_server.consumers.jobs.status import lifecycle_status
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import StoreUnavailable
-from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.wire import open_wire
 from tests.patience import PATIENCE
 from tests.servers import RedisServer
 

@@ -40,7 +40,8 @@ from engramlog_server.events.errors import (
 )
 from engramlog_server.events.log import Appendable, AppendReceipt
 from engramlog_server.events.partitions import partition_of
-from engramlog_server.events.redis.wire import connect, open_wire
+from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.events.validation import make_event
 from engramlog_server.projections.laws.modes import effective_levels
 from engramlog_server.projections.lifecycle import Decision

@@ -34,7 +34,6 @@ from engramlog_server.events.catalogue import (
     TurnRecorded,
     WordsErasure,
 )
-from engramlog_server.events.door.of_the_store import ERASURES
 from engramlog_server.events.envelope import (
     AnyEvent,
     Prepared,
@@ -45,6 +44,7 @@ from engramlog_server.events.envelope import (
     micros,
     prepare,
 )
+from engramlog_server.events.of_the_store import ERASURES
 from engramlog_server.events.partitions import LogKeys, partition_of
 from engramlog_server.events.redis.log import entries
 from engramlog_server.events.sealing.cipher import salts_id

@@ -10,13 +10,12 @@ import pytest
 
 from engramlog_server.api.requests.checks import label_objection
 from engramlog_server.api.services.accesses import MOST_HELD, NOT_APPENDED, TOO_MANY, AccessRecorder, Read
-from engramlog_server.events.accesses import MOST_ACCESSES, MOST_BYTES, MOST_MEMORIES
 from engramlog_server.events.catalogue import MemoriesAccessed
 from engramlog_server.events.envelope import Event, decode, derived_id, micros
 from engramlog_server.events.errors import InvalidEvent, StoreUnavailable
 from engramlog_server.events.log import AppendReceipt
 from engramlog_server.events.memory_log import InMemoryEventLog
-from engramlog_server.events.standing import Speaker
+from engramlog_server.events.standing import MOST_ACCESSES, MOST_BYTES, MOST_MEMORIES, Speaker
 from engramlog_server.events.validation import read_event
 from engramlog_server.events.vocabulary import MOST_SHOWN
 from engramlog_server.projections.choices import MAX_RESULTS

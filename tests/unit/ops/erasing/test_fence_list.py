@@ -7,8 +7,8 @@ from threading import Thread
 
 import pytest
 
-from engramlog_server.events.door.of_the_store import label_of
 from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.of_the_store import label_of
 from engramlog_server.ops.erasing import fence_list
 from engramlog_server.ops.erasing.fence_list import ErasureStep, FenceList, list_path, open_erasures
 from engramlog_server.ops.settings import Settings

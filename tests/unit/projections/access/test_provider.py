@@ -14,8 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
-from engramlog_server.events.catalogue import Grant
-from engramlog_server.events.catalogue.access import PRINCIPAL_RULE, Principal
+from engramlog_server.events.catalogue import PRINCIPAL_RULE, Grant, Principal
 from engramlog_server.projections.access.book import AccessBook
 from engramlog_server.projections.access.keys import TokenRefused
 from engramlog_server.projections.access.provider import (

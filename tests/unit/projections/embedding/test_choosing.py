@@ -8,7 +8,7 @@ from threading import Thread
 import pytest
 
 from engramlog_server.events.errors import BadSetting
-from engramlog_server.events.text.embedder_names import BUILT_IN
+from engramlog_server.events.text import BUILT_IN
 from engramlog_server.projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders
 from tests.doubles.embedding import WordEmbedder
 from tests.rows import each_row

@@ -9,9 +9,9 @@ from itertools import repeat
 import pytest
 
 from engramlog_server.events.catalogue import EventDiscarded
+from engramlog_server.events.entry import digest
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import UndecodableEvent
-from engramlog_server.events.statement_digests import digest
 from engramlog_server.projections.fold import evolve
 from engramlog_server.projections.fold.changelog import DECISIONS
 from engramlog_server.projections.fold.owner import fold_owner

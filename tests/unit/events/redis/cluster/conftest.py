@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from engramlog_server.events.redis.cluster import again, link, slot_map
+from engramlog_server.events.redis.cluster import routing, slot_map
 from engramlog_server.events.redis.cluster import wire as wire_module
 from tests.doubles.cluster_nodes import Clock, FakeCluster
 
@@ -15,7 +15,7 @@ from tests.doubles.cluster_nodes import Clock, FakeCluster
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock of all that tries again."""
     found = Clock()
-    for module in (again, link, slot_map, wire_module):
+    for module in (routing, routing, slot_map, wire_module):
         monkeypatch.setattr(module, "monotonic", found.read)
     monkeypatch.setattr(wire_module, "sleep", found.sleep)
     return found

@@ -12,8 +12,7 @@ from redis.exceptions import MovedError
 
 from engramlog_server.events.errors import StoreMismatch, StoreUnavailable
 from engramlog_server.events.redis.cluster import slot_map
-from engramlog_server.events.redis.cluster.slot_map import SlotMap
-from engramlog_server.events.redis.cluster.told import MOST_NODES, SLOTS, NotACluster, place_of, read_slots
+from engramlog_server.events.redis.cluster.slot_map import MOST_NODES, SLOTS, NotACluster, SlotMap, place_of, read_slots
 from tests.doubles.cluster_nodes import HOST, OK, FakeCluster, refusal, resp
 from tests.examples import examples
 from tests.patience import PATIENCE

@@ -9,7 +9,7 @@ from engramlog_server.api.requests.checks import label_objection
 from engramlog_server.events.catalogue import SynonymDefined
 from engramlog_server.events.envelope import micros
 from engramlog_server.events.errors import InputError
-from engramlog_server.events.text.urls import without_secrets
+from engramlog_server.events.text import without_secrets
 from engramlog_server.events.validation import make_event
 from engramlog_server.projections.access.keys import make_key, make_token
 from engramlog_server.projections.language.sensitivity.text_level import SECRET, detect_sensitivity

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engramlog_server.events.catalogue import Ground
-from engramlog_server.events.text.invisible import VISIBLE
+from engramlog_server.events.text import VISIBLE
 from engramlog_server.projections.decide.remembering import Consequence
 from engramlog_server.projections.lifecycle.judge.telling import NewMemory as Statement
 from engramlog_server.projections.lifecycle.judge.telling import WriteJudge

@@ -1,1 +1,0 @@
-"""What is read at the door before anything is explained."""
