@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 from engramlog_server.api.exchange.record_shapes import FORMAT, Data, short
 from engramlog_server.events.catalogue import EventData, FactAsserted, ValueReadmitted, ValueRejected
-from engramlog_server.events.entry import DIGEST_BYTES, MOST_STATEMENTS, SECRET_BYTES, digest
+from engramlog_server.events.entry import DIGEST_BYTES, SECRET_BYTES, digest
 from engramlog_server.events.envelope import derived_id, from_micros, micros
 from engramlog_server.events.errors import refused
-from engramlog_server.events.vocabulary import read_time
+from engramlog_server.events.vocabulary import MOST_STATEMENTS, read_time
 from engramlog_server.projections.language.statements import STATEMENT_RULES, statement, statements_in
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.memory.rejection import (
