@@ -20,7 +20,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from engramlog_server.events.errors import BadSetting
-from engramlog_server.events.text.embedder_names import AUTO, BUILT_IN, MINILM, NONE, STORE, USE
+from engramlog_server.events.text import AUTO, BUILT_IN, MINILM, NONE, STORE, USE
 from engramlog_server.projections.embedding.meaning import Embedder, embedded_text
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN, HIRAGANA, KATAKANA

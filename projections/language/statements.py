@@ -27,8 +27,8 @@ from engramlog_server.events.catalogue import (
     ValueReadmitted,
     ValueRejected,
 )
+from engramlog_server.events.entry import LEAST_SECRET, digest, written
 from engramlog_server.events.envelope import AnyEvent
-from engramlog_server.events.statement_digests import LEAST_SECRET, digest, written
 from engramlog_server.projections.language.normal_letters import composed, letters
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import WORDS_BY_THEMSELVES
@@ -60,7 +60,7 @@ def normalised(text: str) -> str:
 def statements_of(event: AnyEvent) -> tuple[bytes, ...]:
     """What an event states, each ready to be keyed: the content of a created or revised memory, the summary of a merge, a triple.
 
-    At most `events.statement_digests.MOST_STATEMENTS`, in that order; none for every other event. A tag byte tells a text from a
+    At most `events.entry.MOST_STATEMENTS`, in that order; none for every other event. A tag byte tells a text from a
     triple. A triple's degree is no part of what it states; its negation and its condition are.
     """
     return statements_in(event.data)

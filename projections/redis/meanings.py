@@ -12,7 +12,7 @@ from typing import Literal, NotRequired, TypedDict
 import numpy as np
 
 from engramlog_server.events.errors import BadSetting, EmbedderFailed, StoreFull
-from engramlog_server.events.text.embedder_names import AUTO, MINILM, NONE, STORE, USE
+from engramlog_server.events.text import AUTO, MINILM, NONE, STORE, USE
 from engramlog_server.projections.embedding.choosing import EmbedderChosen, Embedders, LettersIndex
 from engramlog_server.projections.embedding.idle import fixed_messages, nearness, usual
 from engramlog_server.projections.embedding.likeness import Likeness

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from engramlog_server.events.errors import StoreError
 from engramlog_server.events.partitions import MODELS_KEY
 from engramlog_server.events.redis.wire import Argument, Wire, WirePool
-from engramlog_server.events.text.digits import whole
+from engramlog_server.events.text import whole
 from engramlog_server.projections.models.chat import ModelAsked
 
 KEPT_DAYS = 400

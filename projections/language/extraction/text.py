@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
-from engramlog_server.events.text.invisible import HIDDEN
+from engramlog_server.events.text import HIDDEN
 from engramlog_server.projections.language.normal_letters import IN_LATIN, form_of, like, without_strokes
 from engramlog_server.projections.language.patterns import regex
 
