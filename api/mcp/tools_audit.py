@@ -45,7 +45,7 @@ KINDS: Mapping[str, Any] = {
     "limit": Annotated[int, Field(ge=1, le=MOST)],
     "offset": Annotated[int, Field(ge=0, le=1_000_000)],
     "order": Literal["oldest", "newest"],
-    "cursor": Annotated[str | None, Field(description="The next page: what `next` told.")],
+    "cursor": Annotated[str | None, Field(description="Next page: `next` of the page before.")],
     "depth": Annotated[int, Field(ge=1, le=4)],
     "memory_id": Annotated[str, Field(description="An id, or a handle of a block.")],
     "turn_id": Annotated[str, Field(description="A turn's id, a reply's, or the position of an injection.")],

@@ -10,7 +10,7 @@ from engramlog_server.api.work.patience import Work
 
 GRANT = Record(
     "GrantTold",
-    "What may be done to which owners; all of it must fit one grant.",
+    "Verbs and owners. A call must fit one grant completely.",
     (
         Parameter(
             "verbs",
@@ -22,25 +22,23 @@ GRANT = Record(
         Parameter(
             "owners",
             list[str],
-            "Names of owners, beginnings of names before /* (team/*), or * for all.",
+            "Names of owners, prefixes with /* (team/*), or * for all.",
             examples=(["alice", "team/*"],),
             bounds={"min_length": 1, "max_length": 100},
         ),
-        Parameter("modes", list[str], "By which memories are read: normal, review, debug.", ["normal"], (["normal"],)),
-        Parameter(
-            "sensitivity", int, "The most sensitive memories that are told, 0 to 3; 3 with the verb reveal.", 2, (2,)
-        ),
+        Parameter("modes", list[str], "Modes for reading: normal, review, debug.", ["normal"], (["normal"],)),
+        Parameter("sensitivity", int, "Highest sensitivity returned, 0 to 3; 3 needs the verb reveal.", 2, (2,)),
         Parameter(
             "actors",
             list[str],
-            "For whom its holder may speak: user, assistant, judge. Who records what users say names user.",
+            "Actors that the holder may use: user, assistant, judge. To record what users say, include user.",
             ["assistant"],
             (["user", "assistant"],),
         ),
         Parameter(
             "trust",
             str,
-            "The most that its holder's word reaches: asserted, inferred, imported, proposed.",
+            "Highest trust of the holder's statements: asserted, inferred, imported, proposed.",
             "inferred",
             ("asserted",),
         ),
@@ -49,7 +47,7 @@ GRANT = Record(
 _GRANTS_EXAMPLE = [{"verbs": ["read", "produce"], "owners": ["team/*"], "modes": ["normal"]}]
 _PRINCIPAL = needed(
     "principal",
-    "Whose key: 1 to 64 letters of any script, digits and . _ @ / -. It stands beside each event that he brings.",
+    "Name of the principal: 1 to 64 letters of any script, digits and . _ @ / -. Recorded with each of its events.",
     "support",
     "客服",
     bounds={"max_length": 64},
@@ -65,12 +63,12 @@ ME = Operation(
     title="Who am I?",
     tag="access",
     answer="WhoAsks",
-    help="Who asks, as what he shows says, and what he may do.",
+    help="The caller's own name, key and grants.",
 )
 ACCESS = Operation(
     name="access",
-    command="Keys and grants of every principal, now or on a day; --keys by key, --reads shows who looked at what.",
-    help="Who has, or had, which keys and grants, now or on any day, and who said so. Tells no key.",
+    command="Show keys and grants of every principal, now or on any day; --reads shows who looked at what.",
+    help="Keys and grants of every principal, now or on any day, and who set them. Shows no key.",
     call="keys.access",
     needs=needs.AUDITS_ALL._replace(instead=("admin",)),
     work=Work.WATCH,
@@ -81,11 +79,11 @@ ACCESS = Operation(
     question=(
         text(
             "as_of",
-            "As it was then: an instant, a day (its end, UTC), or a position of `:access`; now without.",
+            "An instant, a day (its end, UTC), or a position of `:access`. [default: now]",
             "2026-11-22T09:30:00Z",
             bounds={"max_length": 64},
         ),
-        text("principal", "Only his.", "support", bounds={"max_length": 64}),
+        text("principal", "Only this principal.", "support", bounds={"max_length": 64}),
     ),
     answer="AccessTold",
     example="Example: `engramlog access --as-of 2027-01-31T18:00:00Z`",
@@ -102,18 +100,18 @@ ISSUE = Operation(
     tag="access",
     question=(
         _PRINCIPAL,
-        Parameter("grants", [GRANT, None], "What he may do from here on; as it stands without.", None, option=None),
+        Parameter("grants", [GRANT, None], "Grants from now on. [default: unchanged]", None, option=None),
         text(
             "expires_at",
-            "When it ends; by no date without.",
+            "When the key ends. [default: never]",
             "2027-01-01T00:00:00Z",
             bounds={"max_length": 64},
-            option=Option(("--until",), help="When it ends, an RFC 3339 date-time with a zone; by no date without."),
+            option=Option(("--until",), help="When the key ends, RFC 3339 with a zone. [default: never]"),
         ),
         Parameter(
             "days",
             int | None,
-            f"When it ends, told otherwise: after so many days, 1 to {MOST_KEY_DAYS}.",
+            f"Or the key ends after this many days, 1 to {MOST_KEY_DAYS}.",
             None,
             (90,),
             bounds={"ge": 1, "le": MOST_KEY_DAYS},
@@ -123,12 +121,12 @@ ISSUE = Operation(
     ),
     body=Body(
         "MakingKey",
-        "A key to be made.",
+        "Make a key.",
         {"team": {"summary": "For a team's agents", "value": {"principal": "support", "grants": _GRANTS_EXAMPLE}}},
     ),
     answer="KeyMade",
     shown="access:made",
-    help="Make a key for a principal, and with `grants` say what he may do. The key is told once; the store keeps its public half.",
+    help="Make a key for a principal, optionally with grants. The key is shown only once; the store keeps its public half.",
 )
 REVOKE = Operation(
     name="revoke key",
@@ -152,29 +150,29 @@ REVOKE = Operation(
     ),
     body=Body(
         "RevokingKey",
-        "A key that is to open nothing.",
+        "Revoke a key.",
         {"lost": {"summary": "It was lost", "value": {"key_id": "k7m2p9qa", "reason": "lost laptop"}}},
     ),
     answer="KeyRevokedTold",
-    help="Revoke a key: it, and every token made of it, opens nothing from the next request on.",
+    help="Revoke a key and every token made from it, from the next request on.",
 )
 SET_GRANTS = Operation(
     name="grant",
-    help="Say what a principal may do from here on; what he could do before holds no more.",
+    help="Replace all grants of a principal.",
     endpoint="set_grants",
     call="keys.grant",
     needs=needs.ADMINISTERS,
     work=Work.WATCH,
     verb="set_grants",
     path="/v1/grants",
-    title="Say who may do what",
+    title="Set grants",
     tag="access",
     question=(
         _PRINCIPAL,
         Parameter(
             "grants",
             [GRANT],
-            "All that he may do from here on; an empty list: nothing.",
+            "All grants from now on; an empty list removes every right.",
             examples=(_GRANTS_EXAMPLE,),
             option=None,
         ),
@@ -190,7 +188,7 @@ SET_GRANTS = Operation(
 )
 READS = Operation(
     name="audit",
-    help="Who looked at what with a key: secrets, exports, hidden memories, other people's pasts, and who was refused.",
+    help="List who looked at secrets, exports, hidden memories and pasts with a key, and who was refused.",
     endpoint="reads",
     call="reads.reads",
     needs=needs.AUDITS_ALL._replace(instead=("admin",)),
@@ -202,13 +200,13 @@ READS = Operation(
         Parameter(
             "limit",
             int,
-            "How many, 1 to 1000.",
+            "Most entries, 1 to 1000.",
             100,
             (100,),
             bounds={"ge": 1, "le": 1_000},
             option=Option(("-k", "--limit")),
         ),
-        text("cursor", "The next page: what `next` told.", "3:128", bounds={"max_length": 400}),
+        text("cursor", "Next page: `next` of the page before.", "3:128", bounds={"max_length": 400}),
         Parameter("order", str, "newest or oldest first.", "newest", ("newest",), bounds={"max_length": 10}),
     ),
     answer="ReadsTold",

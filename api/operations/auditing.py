@@ -23,7 +23,7 @@ from engramlog_server.projections.choices import RANKINGS
 
 DIFF = Operation(
     name="diff",
-    help="What changed between two moments: memories, weights, what is shown, ranks of questions; by whom and why.",
+    help="Show what changed between two moments, who changed it, and why.",
     call="differ.diff",
     needs=needs.REPLAYS._replace(of_past=True),
     work=Work.HEAVY,
@@ -37,42 +37,42 @@ DIFF = Operation(
         ),
         text(
             "until",
-            "To this moment, as `since`; now if not given. Not before it.",
+            "To this moment; the forms of `since`. [default: now]",
             "2026-11-22",
             "2026-11-22T12:00:00Z",
-            option=Option(help="To this moment, as --since; now if not given. Not before it."),
+            option=Option(help="To this moment; the forms of --since. [default: now]"),
         ),
         Parameter(
             "line",
             str,
-            "The time line of both moments: `known`, what was recorded by them, as answers were given then; or `happened`, what"
-            " had happened by them, as known now.",
+            "Time line of both moments: `known` (recorded by then, as answers were given) or `happened` (happened by"
+            " then, as known now).",
             "known",
             ("known", "happened"),
         ),
         Parameter(
             "queries",
             list[str],
-            "A question whose results are ranked on both sides; at most 20.",
+            "Questions whose results are compared, at most 20.",
             [],
             (["coffee"],),
-            option=Option(
-                ("--query",), "A question whose results are ranked on both sides; as often as needed, at most 20."
-            ),
+            option=Option(("--query",), "A question whose results are compared; repeatable, at most 20."),
         ),
         MODE,
-        Parameter("results", int, "How many results of each question, 1 to 100.", 10, (10,)),
-        flag("everything", "Also memories of which nothing moved but the weight."),
+        Parameter("results", int, "Results of each question, 1 to 100.", 10, (10,)),
+        flag("everything", "Include memories of which only the weight changed."),
         limit(50),
         OFFSET,
         text(
-            "as_of", "On the line `known`: only what had happened by this, on both sides, weights at it.", "2026-03-03"
+            "as_of",
+            "With `known`: use only events that had happened by this, on both sides; weights are computed at it.",
+            "2026-03-03",
         ),
-        text("known", "On the line `happened`: only what was recorded by this, on both sides.", "2026-11-22"),
+        text("known", "With `happened`: use only events recorded by this, on both sides.", "2026-11-22"),
     ),
     answer="Diff",
     shown="diff:differences",
-    more="Each memory with the events that are its causes, and who brought them. Where no event touched one, time did.",
+    more="Each memory comes with the events that changed it and their principals. Without such an event, time changed it.",
     example="Example: `engramlog diff alice --since 2026-03-03 --query coffee` or"
     " `engramlog diff alice --since 2026-01-01 --until 2026-06-01 --line happened`",
     folds=True,
@@ -88,8 +88,8 @@ DIFF_POSTED = DIFF.but(
         required=True,
     ),
 )
-OTHER = needed("other", "The memory that it stands above, or below.", "tea")
-LANGUAGE = text("language", "Of the sentence: `en` or `zh`; the question's if not given.", "zh")
+OTHER = needed("other", "The memory to compare with.", "tea")
+LANGUAGE = text("language", "Language of the answer: `en` or `zh`. [default: that of the question]", "zh")
 ABOVE = Operation(
     name="above",
     call="outranking.above",
@@ -106,14 +106,15 @@ ABOVE = Operation(
         *TIMES,
     ),
     answer="Above",
-    help="Why one memory stands above another for a question, or below: each part of both scores. Leaves no trace.",
+    help="Explain why one memory ranks above or below another: each part of both scores. Leaves no trace.",
     folds=True,
 )
 
 
 ANSWERS = Operation(
     name="answers",
-    help="What stood in the prompts of answers: the turns, and of one its memories and the block as it was. Leaves no trace.",
+    help="List turns with memories in their prompts; for one turn, show its memories and the block as it was. Leaves no"
+    " trace.",
     call="answers.answers",
     needs=needs.AUDITS,
     work=Work.HEAVY,
@@ -128,9 +129,9 @@ ANSWERS = Operation(
         *PLACE,
     ),
     answer="AnsweredTurns",
-    more="With a turn: what was injected for it, each memory as it was then, and the block made again and compared. The turn is"
-    " named by its id, by a reply's, or by the position of the injection.",
-    route_help="The turns for which memories were put into a prompt, the newest first, with what was replied. Leaves no trace.",
+    more="With a turn: its memories as they were, and the block, made again and compared. Name the turn by its id, the"
+    " reply's id, or the position of the injection.",
+    route_help="The turns with memories in their prompts, newest first, with the replies. Leaves no trace.",
     example="Example: `engramlog answers alice` or `engramlog answers alice D4:7`",
     folds=True,
 )
@@ -144,29 +145,27 @@ ANSWER = Operation(
     question=PLACE,
     answer="AnsweredInFull",
     statuses=OF_MEMORY,
-    help="What stood in the prompt of one answer: each memory as it was then, and the block as it was, with proof.",
+    help="The prompt of one answer: each memory as it was, and the block as it was, with proof.",
     shown="context:whole",
     folds=True,
 )
 
 
 _SPAN = (
-    text(
-        "since", "Begin at this instant; at the owner's first event on that line if not given.", "2026-01-01T00:00:00Z"
-    ),
-    text("until", "End at this instant, past or future; now if not given.", "2026-11-22T09:30:00Z"),
+    text("since", "First instant. [default: the owner's first event on that line]", "2026-01-01T00:00:00Z"),
+    text("until", "Last instant, past or future. [default: now]", "2026-11-22T09:30:00Z"),
     Parameter("points", int, "Evenly spaced instants, 2 to 240; times rows at most 24,000.", 120, (120,)),
     Parameter(
         "line",
         str,
-        "The time line that the instants are on: `happened`, each as `as_of` tells it; or `known`, each as `known` does.",
+        "Time line of the instants: `happened` (as `as_of`) or `known` (as `known`).",
         "happened",
         ("happened", "known"),
     ),
 )
 INSTANTS = Operation(
     name="instants",
-    help="What memories weigh, and where they stand among each other, at many instants: a question's results, or by id.",
+    help="Weights and ranks of memories at many instants: a question's results, or memories by id.",
     call="instants.instants",
     needs=needs.REPLAYS._replace(of_past=True),
     work=Work.HEAVY,
@@ -174,29 +173,29 @@ INSTANTS = Operation(
     question=(
         text(
             "query",
-            "A question, whose best results are rows, and by whose scores all rows are ranked.",
+            "A question: its best results are rows, and its scores rank all rows.",
             "What does she drink?",
         ),
         Parameter(
             "ids",
             list[str],
-            "Memories that are rows, at most 200; with a query beside its results.",
+            "Memories that are rows, at most 200, in addition to the results of a query.",
             [],
             (["coffee", "tea"],),
-            option=Option(("--id",), "A memory that is a row; as often as needed, at most 200."),
+            option=Option(("--id",), "A memory that is a row; repeatable, at most 200."),
         ),
-        Parameter("results", int, "How many results of the query, 1 to 100.", 20, (20,)),
+        Parameter("results", int, "Results of the query, 1 to 100.", 20, (20,)),
         MODE,
         text(
             "law",
-            "Weigh by this law, whatever the owner chose; by the owner's own at each instant if not given.",
+            "Use this law. [default: the owner's law at each instant]",
             "ebbinghaus",
             option=Option(completes="laws"),
         ),
         Parameter(
             "order",
             str,
-            "By what rows are ranked without a query: `activated`, as `list` has them, or `weight`.",
+            "Order of rows without a query: `activated` (as in `list`) or `weight`.",
             "activated",
             ("activated", "weight"),
         ),
@@ -204,7 +203,7 @@ INSTANTS = Operation(
         Parameter(
             "ranking",
             str,
-            "`conversation` or `text`: the other rankings go by more of time than a weight.",
+            "`conversation` or `text`; the other rankings depend on time beyond the weight.",
             RANKINGS[0],
             RANKINGS[:2],
         ),
@@ -213,8 +212,8 @@ INSTANTS = Operation(
         *PLACE,
     ),
     answer="InstantsTold",
-    more="Weights, and what is shown and why not, are those of each instant; of a score the part of words and meaning is that of"
-    " now, or of --known or --as-of. Leaves no trace.",
+    more="Weights and visibility are those of each instant. The text and meaning parts of a score are those of now, or of"
+    " --known or --as-of. Leaves no trace.",
     folds=True,
 )
 INSTANTS_POSTED = INSTANTS.but(

@@ -18,10 +18,10 @@ def _named(name: str, description: str, example: str) -> Parameter:
 
 
 SPANS = (
-    _time("since", "Happened at this instant or later; a day begins by the owner's clocks, of a partition in UTC."),
-    _time("until", "Happened at this instant or before; a day ends likewise."),
-    _time("recorded_since", "Taken in by the log at this instant or later."),
-    _time("recorded_until", "Taken in by the log at this instant or before."),
+    _time("since", "Happened at or after this; a day begins in the owner's time zone, for a partition in UTC."),
+    _time("until", "Happened at or before this; a day ends likewise."),
+    _time("recorded_since", "Recorded at or after this."),
+    _time("recorded_until", "Recorded at or before this."),
 )
 """From when to when, on both lines."""
 FILTERS = (
@@ -33,28 +33,28 @@ FILTERS = (
         (["TurnRecorded", "MemoryNegated"],),
         option=Option(
             ("--type",),
-            "Only events of this type (TurnRecorded); as often as needed. `history` has --kind: what was decided, too.",
+            "Only this event type (TurnRecorded); repeatable. `history --kind` also has decisions.",
         ),
     ),
     *SPANS,
     _named("session", "Only events of this session.", "s1"),
-    _named("principal", "Only what this principal brought, whole as an event tells it.", "job:extract"),
-    text("actor", "Only what was done as user, assistant, judge, system or operator.", "judge"),
-    flag("late", "Only what was recorded more than five minutes after it happened."),
-    _named("turn", "Only events that are about this turn, or name it.", "D4:7"),
-    _named("memory", "Only events that are about this memory, or name it.", "coffee"),
+    _named("principal", "Only events of this principal, by the full name.", "job:extract"),
+    text("actor", "Only events of this actor: user, assistant, judge, system or operator.", "judge"),
+    flag("late", "Only events recorded more than five minutes after they happened."),
+    _named("turn", "Only events about this turn.", "D4:7"),
+    _named("memory", "Only events about this memory.", "coffee"),
     _named("correlation", "Only events with this correlation id.", "extract:rules"),
 )
 PAGE = (
-    limit(100, f"How many events a page, 1 to {MOST_EVENTS}."),
+    limit(100, f"Events per page, 1 to {MOST_EVENTS}."),
     CURSOR.but(
-        description="The next page: what `next` said, with nothing else changed; or what `follow` said: what came since."
+        description="Next page: `next` of the page before, with nothing else changed; or `follow`, for newer events."
     ),
     ORDER,
     Parameter(
         "wait",
         float,
-        f"Seconds, 0 to {MOST_WAIT}, that an empty page waits for the next event, oldest first; answered as soon as one comes.",
+        f"Seconds, 0 to {MOST_WAIT}, to wait for the next event if the page is empty (oldest first).",
         0.0,
         (10,),
         option=None,
@@ -63,7 +63,7 @@ PAGE = (
 QUESTION = (*FILTERS, *LINES, *PAGE)
 EVENTS = Operation(
     name="events",
-    help="The events of the log themselves, turns and tool results too: by type, time, session, who; or as they come.",
+    help="Show events of the log, also turns and tool results, with filters; --follow waits for new ones.",
     apart=True,
     call="events.events",
     needs=needs.AUDITS,
@@ -73,14 +73,14 @@ EVENTS = Operation(
     title="Events of the log",
     question=QUESTION,
     answer="LogEvents",
-    route_help="The owner's events as they lie in the log, turns and tool results too, in the order of their positions. Words that"
-    " may not be told (of secrets, of what was purged, deleted or retracted) are withheld, with the reason. Leaves no trace.",
+    route_help="The owner's events in the log, also turns and tool results, in the order of positions. Texts that are secret,"
+    " purged, deleted or retracted are withheld, with the reason. Leaves no trace.",
     shown="events:events",
     example="Example: `engramlog events alice --type MemoryNegated --since 2026-05-01` or `engramlog events alice --follow`",
 )
 PARTITION_EVENTS = Operation(
     name="partition_events",
-    help="The events of one partition of the store, whosever they are, as they lie in the log.",
+    help="Show the events of one partition, of all owners.",
     apart=True,
     call="events.partition_events",
     needs=needs.AUDITS_ALL,
@@ -90,15 +90,15 @@ PARTITION_EVENTS = Operation(
     title="Events of a partition",
     question=QUESTION,
     answer="LogEvents",
-    route_help="The events of one partition, whosever they are, in the order of their positions; for operators. Words as of an"
-    " owner's events. Leaves no trace.",
+    route_help="The events of one partition, of all owners, in the order of positions; for operators. Texts are withheld as for"
+    " one owner. Leaves no trace.",
     shown="events:events",
 )
 
 
 TIMES_OF_OWNER = Operation(
     name="times",
-    help="Both time lines at a glance: from when to when things happened and were recorded, and how many when. Leaves no trace.",
+    help="Count an owner's events over both time lines: when they happened and when they were recorded. Leaves no trace.",
     call="time_lines.times",
     needs=needs.READ,
     verb="times",
@@ -108,19 +108,19 @@ TIMES_OF_OWNER = Operation(
         Parameter(
             "buckets",
             int,
-            f"Into how many equal parts each line is cut: 1 to {MOST_BUCKETS}.",
+            f"Equal parts of each line, 1 to {MOST_BUCKETS}.",
             120,
             (120,),
-            option=Option(help="Into how many equal parts each line is cut."),
+            option=Option(help="Equal parts of each line."),
         ),
-        flag("groups", "Count each part by what its events do, too: `made`, `changed`, `ended`, `seen`, `talk`."),
-        SPANS[0].but(description="Happened at this instant or later; a day begins by the owner's clocks."),
+        flag("groups", "Also count each part by effect: `made`, `changed`, `ended`, `seen`, `talk`."),
+        SPANS[0].but(description="Happened at or after this; a day begins in the owner's time zone."),
         *SPANS[1:],
         *PLACE,
     ),
     answer="OwnerTimes",
-    more="The ends and figures are of all events that count; `buckets` are of those that lie in every span that is told. An end"
-    " of a line that is not told is the first, or the last, of these. A purge changes none of it: what happened when stays.",
+    more="Ends and totals cover all matching events; `buckets` cover those within the given spans. Without a span a line"
+    " ends at its first or last event. A purge changes no count.",
     example="Example: `engramlog events alice --times --since 2026-05-01 --until 2026-05-31 --groups`",
     folds=True,
     task="reading when it happened",

@@ -19,10 +19,10 @@ from engramlog_server.api.work.patience import Work
 from engramlog_server.projections.choices import LEAST_WEIGHT, MOST_NODES
 
 _INSTANT = (*LINES, AT)
-TOPIC = needed("topic", "What it is about, in any language.", "咖啡", "the deployment", option=Option(argument=True))
+TOPIC = needed("topic", "The topic, in any language.", "咖啡", "the deployment", option=Option(argument=True))
 ASSESS = Operation(
     name="assess",
-    help="How sure are we about a topic? A score, advice, the best evidence, and the numbers behind it.",
+    help="Assess what is known about a topic: score, advice, best evidence and figures.",
     call="knower.assess",
     needs=needs.READ,
     verb="assess",
@@ -34,7 +34,7 @@ ASSESS = Operation(
 )
 MAP = Operation(
     name="map",
-    help="A map of what is known about a topic: the best hits, their associations, and how they cluster.",
+    help="Map what is known about a topic: best results, associations and clusters.",
     call="knower.map",
     needs=needs.READ,
     work=Work.HEAVY,
@@ -43,25 +43,25 @@ MAP = Operation(
     question=(
         text(
             "topic",
-            "What it is about, in any language; without, the strongest of all that is known.",
+            "The topic, in any language. [default: the strongest memories]",
             "咖啡",
             "the deployment",
             option=Option(argument=True, metavar="[TOPIC]"),
         ),
-        Parameter("depth", int, "Steps from what matches the topic, 1 to 4.", 2, (2,)),
-        Parameter("least", float, "Links weaker than this are not followed.", LEAST_WEIGHT, (0.3,)),
-        Parameter("limit", int, "Nodes at the most, 1 to 1000.", MOST_NODES, (50,)),
+        Parameter("depth", int, "Steps from the matches, 1 to 4.", 2, (2,)),
+        Parameter("least", float, "Least weight of links to follow.", LEAST_WEIGHT, (0.3,)),
+        Parameter("limit", int, "Most nodes, 1 to 1000.", MOST_NODES, (50,)),
         MODE,
         *_INSTANT,
     ),
     answer="KnowledgeMap",
     statuses=OF_MEMORY,
-    more="Edges tell why: associations, keywords that both have, nearness of meaning where there is an embedder.",
+    more="Edges show why: associations, shared keywords, and similar meaning if there is an embedder.",
     example="Example: `engramlog map alice coffee --out coffee.svg` or `engramlog map alice`",
 )
 ASSOCIATIONS = Operation(
     name="associations",
-    help="What a memory is associated with, as a tree: by keywords, task, time, what was told, and being recalled together.",
+    help="Show a memory's associations as a tree: keywords, task, time, links, recalled together.",
     call="knower.associations",
     needs=needs.READ,
     verb="associations",
@@ -73,38 +73,41 @@ ASSOCIATIONS = Operation(
 )
 FACTS = Operation(
     name="facts",
-    help="What is known as triples, with the memories that are their evidence. Leaves no trace.",
+    help="List triples with the memories that back them. Leaves no trace.",
     call="facts.facts",
     needs=needs.READ,
     verb="facts",
     path=f"{OWNER}/facts",
     question=(
-        text("about", "Only triples of which this is subject or object.", "coffee", "拉面"),
+        text("about", "Only triples with this subject or object.", "coffee", "拉面"),
         limit(50),
         OFFSET,
         *PLACE,
     ),
     answer="FactsKnown",
-    more="A triple holds while any memory that is neither deleted nor purged backs it; a secret memory backs nothing that is told.",
+    more="A triple exists while a memory that is not deleted or purged backs it. Secret memories back no shown triple.",
     example="Example: `engramlog facts alice` or `engramlog facts alice --about 拉面`",
     folds=True,
 )
 SYNONYMS = Operation(
     name="synonyms",
-    command="An owner's synonyms, and what a search for a word looks for; with two words define a pair.",
-    help="The synonyms that an owner defined, and what searches for a word look for. Leaves no trace.",
+    command="List an owner's synonyms; with two words, define a pair.",
+    help="The owner's synonyms, and the words that a search for a word uses. Leaves no trace.",
     call="synonyms.synonyms",
     needs=needs.OF_THE_LOG,
     verb="synonyms",
     path=f"{OWNER}/synonyms",
-    question=(text("of", "A word: what it is looked for by, known synonyms too.", "coffee", "咖啡"), *PLACE),
+    question=(
+        text("of", "Show the words that a search for this word uses, also built-in synonyms.", "coffee", "咖啡"),
+        *PLACE,
+    ),
     answer="SynonymsKnown",
     example="Example: `engramlog synonyms alice` or `engramlog synonyms alice --of coffee`",
     folds=True,
 )
 SYNONYM = Operation(
     name="synonym",
-    help="Two words mean the same in this owner's searches from here on. At most 256 pairs; 0 takes one out.",
+    help="Define a synonym for this owner's searches, at most 256 pairs; similarity 0 removes one.",
     endpoint="define",
     call="synonyms.define",
     needs=needs.CORRECTS,
@@ -113,8 +116,8 @@ SYNONYM = Operation(
     title="Define a synonym",
     question=(
         needed("word", "A word or phrase of at most 100 characters.", "coffee", option=Option(argument=True)),
-        needed("synonym", "What it also means.", "咖啡", option=Option(argument=True, metavar="SYNONYM")),
-        Parameter("similarity", float, "How alike, 0 to 1; 0 says that they are no synonyms.", 0.8, (0.9,)),
+        needed("synonym", "The synonym.", "咖啡", option=Option(argument=True, metavar="SYNONYM")),
+        Parameter("similarity", float, "Similarity, 0 to 1; 0 removes the pair.", 0.8, (0.9,)),
         *SAID,
     ),
     body=Body(

@@ -9,22 +9,22 @@ from engramlog_server.api.operations.definition import MEMORY, OWNER, Body, Oper
 _PAGE = (*TIMES, limit(50), OFFSET)
 HEALTH = Operation(
     name="health",
-    help="All live memories by how well they are held (Ebbinghaus strength, whatever the profile), strongest first.",
+    help="List live memories by Ebbinghaus strength, strongest first, whatever the profile.",
     call="living.health",
     needs=needs.READ,
     verb="health",
     path=f"{OWNER}/health",
     question=_PAGE,
     answer="MemoryHealth",
-    more="Green from 70, yellow from 30, red below. Where the owner's law archives or deletes by itself,"
-    " also when. Leaves no trace.",
+    more="Green from 70, yellow from 30, red below. Shows when the owner's law archives or deletes, if it does. Leaves no"
+    " trace.",
     shown="health:health",
     example="Example: `engramlog health alice`, `engramlog health alice --at 2027-01-01T00:00:00Z`",
     folds=True,
 )
 FADING = Operation(
     name="fading",
-    help="Live memories that are nearly forgotten (Ebbinghaus strength under 30), weakest first. Leaves no trace.",
+    help="List live memories with an Ebbinghaus strength under 30, weakest first. Leaves no trace.",
     call="living.fading",
     needs=needs.READ,
     verb="fading",
@@ -37,7 +37,7 @@ FADING = Operation(
 )
 REVIEW = Operation(
     name="review",
-    help="What is due for review, the most pressing first; or grade one, which says when it is due again.",
+    help="List memories that are due for review, or grade one.",
     call="living.review",
     needs=needs.READ,
     verb="review",
@@ -53,20 +53,21 @@ REVIEW = Operation(
             0.5,
             (0.3,),
         ),
-        limit(10, "How many that are due, 1 to 100."),
+        limit(10, "Most memories, 1 to 100."),
         text("kind", "Only memories of this kind.", "lesson"),
     ),
     answer="ReviewsDue",
-    route_help="What is due for review, most pressing first, and how much the least importance left out. Leaves no trace.",
-    more="Before its first grade a memory is due a day after it was made, and after accesses 2, 4, 8 ... days (at most 90) after"
-    " the last; from the first grade on the owner's scheduler decides: sm2, or fsrs"
-    " (`engramlog profile OWNER --set scheduler=fsrs`). Looking at the list leaves no trace.",
+    route_help="Memories that are due for review, most urgent first, and how many the least importance left out. Leaves no"
+    " trace.",
+    more="Before its first grade a memory is due one day after its creation, and 2, 4, 8 ... days (at most 90) after an"
+    " access. Then the owner's scheduler decides: sm2 or fsrs (`engramlog profile OWNER --set scheduler=fsrs`). The"
+    " list leaves no trace.",
     example="Example: `engramlog review alice` to see what is due, then `engramlog review alice coffee --grade 4`",
     folds=True,
 )
 REINFORCE = Operation(
     name="reinforce",
-    help="It was put to use, or looked at again: hold it better. Tells what each law reads before and after.",
+    help="Record a use or manual review, which strengthens a memory. Shows each law before and after.",
     call="living.reinforce",
     needs=needs.SAYS,
     path=f"{MEMORY}/reinforce",
@@ -79,10 +80,10 @@ REINFORCE = Operation(
             "manual_review",
             ("used",),
         ),
-        text("from_memory", "The memory that led there: with used and manual_review their association grows.", "tea"),
+        text("from_memory", "The memory that led there; with used and manual_review their association grows.", "tea"),
         text(
             "turn_id",
-            "The turn in whose answer it was put to use, or that of the reply: `answers` tells the outcome beside it.",
+            "The turn in whose answer it was used, or the turn of the reply; `answers` shows the outcome.",
             "D4:7",
             option=Option(("--turn",)),
         ),
@@ -90,7 +91,7 @@ REINFORCE = Operation(
     ),
     body=Body(
         "Reinforcing",
-        "It was put to use, or looked at again.",
+        "A use or a manual review.",
         {"used": {"summary": "A memory led to it", "value": {"outcome": "used", "from_memory": "tea"}}},
     ),
     answer="Reinforced",
@@ -113,21 +114,21 @@ GRADE = Operation(
         ),
         *SAID,
     ),
-    body=Body("Grading", "It was reviewed.", {"known": {"summary": "Known after a moment", "value": {"grade": 4}}}),
+    body=Body("Grading", "A graded review.", {"known": {"summary": "Known after a moment", "value": {"grade": 4}}}),
     answer="Graded",
-    help="It was reviewed: when it is due again by SM-2 and by FSRS, and which of them decides. Counts as an access.",
+    help="Grade a review. Shows when the memory is due again by SM-2 and FSRS, and which decides. Counts as an access.",
 )
 PROFILE = Operation(
     name="profile",
-    help="The law that an owner's recall and lifecycle go by, with its parameters; or choose another from here on.",
+    help="Show an owner's law and parameters, or choose another law.",
     call="living.profile",
     needs=needs.READ,
     verb="profile",
     path=f"{OWNER}/profile",
     question=PLACE,
     answer="OwnerProfile",
-    route_help="The law that the owner's recall and lifecycle go by, with its parameters.",
-    more="It changes the owner, not its memories: any law can read any history, so another choice loses nothing.",
+    route_help="The owner's law and parameters.",
+    more="A choice changes no memory, because every law can read every history.",
     example="Example: `engramlog profile alice`, `engramlog profile alice ebbinghaus` or"
     " `engramlog profile alice --set initial_stability=48 --set failure_restarts_clock=true`",
 )
@@ -141,7 +142,7 @@ CHOOSE = Operation(
     question=(
         text(
             "profile",
-            "A law to live by; `engramlog parameters --laws` lists them.",
+            "The law; `engramlog parameters --laws` lists them.",
             "ebbinghaus",
             option=Option(names=("name",), argument=True, metavar="[NAME]", completes="laws"),
         ),
@@ -154,7 +155,7 @@ CHOOSE = Operation(
             option=Option(
                 names=("--set",),
                 kind=list[str],
-                help="A parameter, name=value; as often as needed. To undo one, set its default again: `profile OWNER` shows it.",
+                help="A parameter, name=value; repeatable. To undo it, set its default, which `profile OWNER` shows.",
                 reads="engramlog_server.api.parameters:parse_settings",
             ),
         ),
@@ -162,7 +163,7 @@ CHOOSE = Operation(
     ),
     body=Body(
         "Choosing",
-        "A law to live by, parameters, or both.",
+        "A law, parameters, or both.",
         {
             "law": {"summary": "Another law", "value": {"profile": "ebbinghaus"}},
             "parameters": {"summary": "Another parameter", "value": {"parameters": {"initial_stability": 48}}},
@@ -170,26 +171,25 @@ CHOOSE = Operation(
         required=True,
     ),
     answer="OwnerProfile",
-    help="Choose the law, change parameters, or both. It changes the owner, not its memories: nothing is lost by it.",
+    help="Choose an owner's law, change parameters, or both. No memory changes.",
 )
 LAWS = Operation(
     name="laws",
-    help="Every law by which memories can be weighed: formula, factors, thresholds at the defaults, source. Opens no store.",
+    help="List every law: formula, factors, default thresholds, source. Opens no store.",
     call="engramlog_server.api.laws:laws",
     verb="laws",
     path="/v1/laws",
     answer="Laws",
-    route_help="Every law by which memories can be weighed: formula, factors, thresholds at the defaults, source.",
+    route_help="Every law: formula, factors, default thresholds, source.",
 )
 PARAMETERS = Operation(
     name="parameters",
-    help="Every parameter that can be set of the laws and modes: default, bounds, and what it is. Opens no store.",
+    help="List every parameter of laws and modes: default, bounds, meaning. Opens no store.",
     call="engramlog_server.api.parameters:parameters",
     verb="parameters",
     path="/v1/parameters",
     answer="ParametersKnown",
-    more="`engramlog profile OWNER --set NAME=VALUE` sets one for an owner; `replay --set` shows what it would have made of the"
-    " past.",
-    route_help="Every parameter that POST `.../profile` and `.../replay` take: its kind, default, bounds and what it is.",
+    more="`engramlog profile OWNER --set NAME=VALUE` sets one; `replay --set` shows its effect on the past.",
+    route_help="Every parameter that POST `.../profile` and `.../replay` take: kind, default, bounds, meaning.",
     example="Example: `engramlog parameters` or `engramlog parameters --all --json | jq '.parameters[].name'`",
 )

@@ -36,7 +36,7 @@ from engramlog_server.api.operations.definition import (
 from engramlog_server.api.operations.searching import OF_ROWS, SORTED
 from engramlog_server.api.work.patience import Work
 
-PAGE = Option(("-k", "--limit"), "A page of so many changes, 1 to 1000; all without.", None, int | None)
+PAGE = Option(("-k", "--limit"), "Changes per page, 1 to 1000. [default: all]", None, int | None)
 
 LIST = Operation(
     name="list",
@@ -49,8 +49,8 @@ LIST = Operation(
     question=(MODE, *OF_ROWS, *SORTED, limit(50), OFFSET, *TIMES),
     answer="Listing",
     statuses=OF_MEMORY,
-    more="Of several values of one filter any will do; all filters must hold. What the mode does not show is not found: `withheld`"
-    " counts it, of the owner in all.",
+    more="Values of one filter are alternatives; different filters must all match. Memories that the mode hides are not"
+    " found; `withheld` counts all of them for the owner.",
     shown="memories:memories",
     example="Examples: `engramlog list alice --mode review --limit 20`,"
     " `engramlog list alice --words 咖啡 --level full --sort weight`",
@@ -58,34 +58,34 @@ LIST = Operation(
 )
 COUNTS = Operation(
     name="counts",
-    help="How many memories a list has by status, level, trust, tier, kind, tag and the rest, and by law. Leaves no trace.",
+    help="Count the memories of a list by status, level, trust, tier, kind, tag, law and more. Leaves no trace.",
     call="counter.counts",
     needs=needs.READ,
     verb="counts",
     path=f"{OWNER}/counts",
     question=(MODE, *OF_ROWS, *TIMES),
     answer="Counts",
-    more="Each is counted as if its own filter were not told, so that another value of it can be chosen. By law: how many of what"
-    " the filters match each law shows in normal mode.",
+    more="Each count ignores the filter of its own field, so that you can choose another value. By law: how many of the"
+    " matches each law shows in normal mode.",
     example="Examples: `engramlog list alice --counts`, `engramlog list alice --counts --mode debug --status deleted`",
     folds=True,
 )
 GET = Operation(
     name="get",
-    help="Everything about one memory; a secret's text only with --reveal, which is recorded before it is shown.",
+    help="Show everything about one memory. The text of a secret needs --reveal, which is recorded first.",
     call="reader.get",
     needs=needs.READ_OR_REVEAL,
     path=MEMORY,
     question=(
         *TIMES,
         TRACE.but(description="Record that this memory was shown."),
-        INSPECT.but(description="Somebody only looks: recorded at any time, and the memory gains nothing by it."),
+        INSPECT.but(description="Record a look (`inspection`) at any time. The weight does not change."),
         Parameter(
             "reveal", NEVER, "Refused: POST .../reveal shows a secret, and records it.", False, (False,), option=None
         ),
     ),
     answer="Detail",
-    route_help="Everything about one memory; of a secret no text, which POST `.../reveal` alone shows.",
+    route_help="Everything about one memory. Only POST `.../reveal` shows the text of a secret.",
     example="Example: `engramlog get conv-26 D1:3`",
     folds=True,
     traces=TRACED,
@@ -97,23 +97,23 @@ REVEAL = Operation(
     needs=needs.REVEAL,
     path=f"{MEMORY}/reveal",
     question=(
-        ACTOR.but(description="Who asks: user, assistant or judge."),
-        REASON.but(description="Why, in words."),
+        ACTOR.but(description="The actor that asks: user, assistant or judge."),
+        REASON.but(description="The reason."),
         AS_OF,
         KNOWN,
         AT,
         AFTER,
         TRACE.but(
-            description="Record also what was shown; who asked is recorded in any case, and the memory gains nothing by either."
+            description="Also record the memory as shown. The reveal itself is always recorded; neither changes the weight."
         ),
     ),
     body=Body(
         "Revealing",
-        "A secret is to be shown.",
+        "Show a secret.",
         {"why": {"summary": "With the reason", "value": {"reason": "asked at the desk"}}},
     ),
     answer="Detail",
-    help="Everything about one memory with its text, also of a secret. That it was shown is recorded first (`MemoriesRevealed`).",
+    help="Everything about one memory, also the text of a secret. The reveal is recorded first (`MemoriesRevealed`).",
 )
 LAW = text(
     "law",
@@ -129,16 +129,16 @@ def _time(name: str, description: str) -> Parameter:
 
 WHY = Operation(
     name="why",
-    help="Why a memory weighs what it weighs: every factor, every change, where it comes from. Leaves no trace.",
+    help="Explain a memory's weight: factors, changes and sources. Leaves no trace.",
     call="reader.why",
     needs=needs.OF_THE_LOG,
     path=f"{MEMORY}/why",
     question=(
         *TIMES,
-        limit(1_000, "How many changes a page, 1 to 1000.").but(option=PAGE),
+        limit(1_000, "Changes per page, 1 to 1000.").but(option=PAGE),
         CURSOR.but(
-            description="The next page: what `next` said, with nothing else changed; `history` takes it too.",
-            option=Option(help="The next page: what the one before told."),
+            description="Next page: send `next` of the page before, with nothing else changed; `history` takes it too.",
+            option=Option(help="Next page: `next` of the page before."),
         ),
         ORDER,
         LAW.but(description=f"Changes: {LAW.description[0].lower()}{LAW.description[1:]}"),
@@ -149,30 +149,30 @@ WHY = Operation(
 )
 _CHANGES = (
     *PLACE,
-    limit(100, "How many changes a page, 1 to 1000.").but(option=PAGE),
+    limit(100, "Changes per page, 1 to 1000.").but(option=PAGE),
     CURSOR,
     ORDER,
-    _time("since", "Happened at this instant or later; a day begins by the owner's clocks."),
-    _time("until", "Happened at this instant or before; a day ends by the owner's clocks."),
-    _time("recorded_since", "Taken in by the log at this instant or later."),
-    _time("recorded_until", "Taken in by the log at this instant or before."),
+    _time("since", "Happened at or after this; a day begins in the owner's time zone."),
+    _time("until", "Happened at or before this; a day ends in the owner's time zone."),
+    _time("recorded_since", "Recorded at or after this."),
+    _time("recorded_until", "Recorded at or before this."),
     Parameter(
         "kinds",
         list[str],
-        "Only of these kinds, any of them: decisions (`negate`) or types of events (`MemoryNegated`).",
+        "Only these kinds: decisions (`negate`) or event types (`MemoryNegated`).",
         list,
         (["negate", "reinforce"],),
         option=Option(
             ("--kind",),
-            "Only of this kind: a decision (negate) or a type of events (MemoryNegated); as often as needed. `events` has --type:"
-            " of events that changed nothing too.",
+            "Only this kind: a decision (negate) or event type (MemoryNegated); repeatable. `events --type` also has"
+            " events that changed nothing.",
         ),
     ),
     LAW,
 )
 HISTORY = Operation(
     name="history",
-    help="The change log: every event, what it decided, the weight before and after. JSON has every entry.",
+    help="Show the change log: each event, its decision, and the weight before and after.",
     call="reader.history",
     needs=needs.OF_THE_LOG,
     path=f"{MEMORY}/history",
@@ -189,11 +189,11 @@ OWNER_HISTORY = Operation(
     path=f"{OWNER}/history",
     question=_CHANGES,
     answer="History",
-    route_help="Changes to any of the owner's memories, in the order of folding, page by page; the head of the owner's chain.",
+    route_help="Changes of all memories of the owner in the order of folding, in pages, with the head of the owner's chain.",
 )
 PROVENANCE = Operation(
     name="provenance",
-    help="Where a memory comes from: turns, memories it was merged or corrected from, events; as a tree.",
+    help="Show the turns, memories and events from which a memory comes, as a tree.",
     call="reader.provenance",
     needs=needs.OF_THE_LOG,
     verb="provenance",
@@ -207,7 +207,7 @@ PROVENANCE = Operation(
 )
 USES = Operation(
     name="uses",
-    help="Which answers used a memory: the turns for which it was put into a prompt, and what was replied. Leaves no trace.",
+    help="List the turns for which a memory was put into a prompt, with the replies. Leaves no trace.",
     call="uses.uses",
     needs=needs.AUDITS._replace(told="audit"),
     work=Work.HEAVY,
@@ -220,7 +220,7 @@ USES = Operation(
 )
 OWNER_STATS = Operation(
     name="stats",
-    help="Counts: of the store and its largest owners, or of one owner's memories by category, level and state.",
+    help="Count the store's events and largest owners, or one owner's memories by category, level and state.",
     call="operator.stats",
     needs=needs.READ_OR_OPERATE,
     verb="stats",
@@ -228,8 +228,7 @@ OWNER_STATS = Operation(
     title="Statistics",
     question=TIMES,
     answer="OwnerStats",
-    route_help="Counts of the owner's memories by category, level and state, how their weights are spread, what happened to them"
-    " and what was shown of them.",
+    route_help="Counts of the owner's memories by category, level and state, their weights, events and accesses.",
     example="Example: `engramlog stats` or `engramlog stats conv-26`",
     folds=True,
 )

@@ -27,27 +27,28 @@ _FORM = Parameter(
 )
 _EVERYTHING = flag(
     "everything",
-    "All that is held of the owner: memories in any state, turns, tool results, contexts, questions asked, the change log, chains.",
+    "Everything about the owner: memories in any state, turns, tool results, prompts, questions, change log, chains.",
 )
 _INCLUDE = Parameter(
     "include",
     list[str],
-    f"What else than what stands: {', '.join(ASKED_FOR)}; {REJECTIONS}: what was rejected, for another store to refuse it too, by"
-    " digests with their secret, by which a guess can be confirmed. Repeatable.",
+    f"Also export these: {', '.join(ASKED_FOR)}; {REJECTIONS}: digests of rejected values with their secret, so that"
+    " another store can refuse them (and guesses can be checked). Repeatable.",
     [],
     (["deleted"],),
 )
 _IDS = Parameter(
     "ids",
     list[str],
-    "Only these memories, at most 1,000; one that is not there counts as `unknown` among what is left out. Not with everything.",
+    "Only these memories, at most 1,000; missing ones are counted as `unknown`. Not with everything.",
     [],
     (["coffee", "tea"],),
-    option=Option(("--id",), "Only this memory; as often as needed, at most 1,000 times. Not with --everything."),
+    option=Option(("--id",), "Only this memory; repeatable, at most 1,000. Not with --everything."),
 )
 EXPORT = Operation(
     name="export",
-    help="An owner's memories, oldest first, as lines to import again or as a text. What is left out is told by reason.",
+    help="Export an owner's memories, oldest first, as lines to import again or as text. Omitted ones are counted by"
+    " reason.",
     apart=True,
     call="records.export",
     needs=needs.EXPORT,
@@ -58,15 +59,15 @@ EXPORT = Operation(
         _INCLUDE,
         _EVERYTHING,
         _IDS,
-        Parameter("reveal", NEVER, "Refused: POST shows secrets too, and records it.", False, (False,)),
+        Parameter("reveal", NEVER, "Refused: only POST exports secrets, and records it.", False, (False,)),
         *PLACE,
     ),
-    route_help="All memories of an owner as lines to import again, as a text, or everything as lines; of secrets none."
-    " Leaves no trace.",
+    route_help="An owner's memories as lines to import again, as text, or everything as lines; without secrets. Leaves no trace.",
 )
 EXPORT_REVEALED = Operation(
     name="export",
-    help="An owner's memories, oldest first, as lines to import again or as a text. What is left out is told by reason.",
+    help="Export an owner's memories, oldest first, as lines to import again or as text. Omitted ones are counted by"
+    " reason.",
     endpoint="export_revealed",
     apart=True,
     call="revealer.export",
@@ -82,34 +83,33 @@ EXPORT_REVEALED = Operation(
         flag("reveal", "Also secret memories (sensitivity 3)."),
         *LINES,
         AFTER,
-        ACTOR.but(description="Who asks: user, assistant or judge."),
+        ACTOR.but(description="The actor that asks: user, assistant or judge."),
         REASON.but(
-            description="Why, in words.",
+            description="The reason.",
             examples=("they asked for their data",),
-            option=Option(help="With --reveal: why, which is recorded."),
+            option=Option(help="With --reveal: the reason, which is recorded."),
         ),
     ),
     body=Body(
         "Exporting",
-        "What to export, secrets too.",
+        "What to export, also secrets.",
         {"secrets": {"summary": "With secrets", "value": {"reveal": True, "reason": "asked for"}}},
     ),
-    more="A file is written whole or not at all, readable by its owner alone. What is purged is never exported.\n"
-    "Leaves no trace but for --reveal: which secrets are shown is recorded first.",
-    route_help="The same, secrets too with `reveal`: which ones are shown is recorded first (`MemoriesRevealed`,"
-    " `engramlog-revealed`).",
+    more="The file is written completely or not at all, with mode 0600. Purged texts are never exported.\nLeaves no trace,"
+    " except that --reveal records the secrets first.",
+    route_help="The same; with `reveal` also secrets, which are recorded first (`MemoriesRevealed`, `engramlog-revealed`).",
     example="Example: `engramlog export alice --out alice.jsonl` or `engramlog export alice --everything"
     " --out all.jsonl`",
 )
 OUT = (
-    Parameter("file", str, "Where to; standard output if not given.", "-", option=Option(("--out",), metavar="FILE|-")),
+    Parameter("file", str, "Output file. [default: standard output]", "-", option=Option(("--out",), metavar="FILE|-")),
     Parameter("force", bool, "Replace the file if there is one.", False),
 )
 """Where the command writes an export."""
 FILE = Parameter(
     "file", str, "A file of JSON Lines, or - for standard input.", option=Option(argument=True, metavar="FILE|-")
 )
-WHOSE = Parameter("owner", str, "Whose memories the records are.", option=Option(("--owner",)))
+WHOSE = Parameter("owner", str, "Owner of the records.", option=Option(("--owner",)))
 TURNS_ONLY = Parameter("turns_only", bool, "Record the turns without making memories of them.", False, (False,))
 LONG_TURNS = Parameter(
     "long_turns",
@@ -117,7 +117,7 @@ LONG_TURNS = Parameter(
     "A turn over 64 KiB: `leave` it out, counted, or `cut` it.",
     LEAVE,
     WAYS,
-    option=Option(help=f"A turn over 64 KiB: {' or '.join(WAYS)}; left out it is counted, cut it ends with …"),
+    option=Option(help=f"A turn over 64 KiB: {' or '.join(WAYS)}. Omitted turns are counted; cut turns end with …"),
 )
 IMPORT_RECORDS = Operation(
     name="import_records",
@@ -143,17 +143,17 @@ IMPORT_RECORDS = Operation(
         Parameter(
             "core",
             bool,
-            "Records of tier core and system stay so: you answer for what they put into prompts.",
+            "Keep tiers core and system: you vouch for what they put into prompts.",
             False,
             route=False,
         ),
     ),
     answer="RecordsImported",
     statuses=(409, 413, 504, 507),
-    help="Import older records, a JSON object a line: each becomes a memory with its counters. A second import appends nothing.",
-    more="A bad line stops there; what stood before it is imported. Exit code 3 where some records stayed out: changed since they"
-    "\nwere imported, two of one id, or an id that the owner had a memory of already. Records of tier core or system become"
-    "\nordinary memories, and are counted, unless `--core` says that you stand for them.",
+    help="Import older records, one JSON object per line, as memories with their counters. A second import appends nothing.",
+    more="A bad line stops the import; the lines before it are imported. Exit code 3: some records were omitted, because"
+    " they changed\nsince an earlier import, or their id is used twice or by another memory. Records of tier core or"
+    " system become ordinary\nmemories, and are counted, unless `--core` says that you vouch for them.",
     route_help="Up to 1,000 older records become memories with their counters: checked whole first, so that a bad one writes"
     " nothing.\n\nImporting again is safe: what is there is counted and changes nothing.",
     example="Example: `engramlog import records memories.jsonl --owner alice`",

@@ -15,54 +15,54 @@ def _struck(name: str, description: str, option: str, example: str) -> Parameter
 STRIKES = (
     _struck(
         "without",
-        "Leave out the events of these ids or positions; `history` shows both.",
+        "Exclude the events with these ids or positions; `history` shows both.",
         "without",
         "018f3c1e-7b2a-7000-8000-000000000001",
     ).but(examples=(["018f3c1e-7b2a-7000-8000-000000000001"], ["3:128"])),
-    _struck("without_turns", "Leave out these turns, by their ids.", "without-turn", "D4:7"),
-    _struck("without_sessions", "Leave out all that was said in these sessions.", "without-session", "s1"),
+    _struck("without_turns", "Exclude these turns, by id.", "without-turn", "D4:7"),
+    _struck("without_sessions", "Exclude everything said in these sessions.", "without-session", "s1"),
     _struck(
         "without_sources",
-        "Leave out memories of these sources (user, assistant, judge, system or import), or that rest on these URIs.",
+        "Exclude memories of these sources (user, assistant, judge, system or import), or that rest on these URIs.",
         "without-source",
         "import",
     ),
-    _struck("without_actors", "Leave out all events of these actors.", "without-actor", "judge"),
+    _struck("without_actors", "Exclude all events of these actors.", "without-actor", "judge"),
     _struck(
         "without_principals",
-        "Leave out all that these brought: `local`, a name in the settings, a job, a job with its model.",
+        "Exclude all events of these principals: `local`, a name in the settings, a job, or a job with its model.",
         "without-principal",
         "agent-7",
     ),
     _struck(
         "without_correlations",
-        "Leave out all events of these correlation ids.",
+        "Exclude all events with these correlation ids.",
         "without-correlation",
         "018f3c1e-7b2a-7000-8000-000000000002",
     ),
-    _struck("without_models", "Leave out all that these language models decided.", "without-model", "qwen3:8b"),
+    _struck("without_models", "Exclude everything that these language models decided.", "without-model", "qwen3:8b"),
 )
 """What is struck; the union of all that is named."""
-ALONE = Parameter("alone", bool, "Leave out what is named alone, and not what was decided from it.", False, (False,))
-QUERY = text("query", "Compare the order of this query's results too.", "coffee", option=None)
+ALONE = Parameter("alone", bool, "Exclude only the named events, not what was derived from them.", False, (False,))
+QUERY = text("query", "Also compare the order of this query's results.", "coffee", option=None)
 QUERIES = Parameter(
     "queries",
     list[str],
-    "Compare the order of these queries' results too, 20 at the most.",
+    "Also compare the order of these queries' results, at most 20.",
     list,
     (["coffee", "what does she drink?"],),
-    option=Option(("--query",), "Compare the order of this query's results too; as often as needed, 20 at the most."),
+    option=Option(("--query",), "Also compare the order of this query's results; repeatable, at most 20."),
 )
 MOST = Parameter(
     "most",
     int,
-    "How many differences, struck events and memories that stay to tell, 1 to 1000 of each; the totals are told.",
+    "Most differences, excluded events and remaining memories to list, 1 to 1000 of each; totals are always shown.",
     1000,
     (1000,),
 )
 REPLAY = Operation(
     name="replay",
-    help="Fold an owner's events under other parameters, or without some of them, and show what differs. Writes nothing.",
+    help="Fold an owner's events without some of them, or under other parameters, and show what differs. Writes nothing.",
     call="replayer.replay",
     needs=needs.REPLAYS._replace(of_past=True),
     work=Work.HEAVY,
@@ -72,30 +72,30 @@ REPLAY = Operation(
         Parameter(
             "parameters",
             dict[str, float | int | str | bool],
-            "Parameters to force, by name.",
+            "Parameters to use, by name.",
             dict,
             ({"user_factor": 1.3},),
             option=Option(
                 ("--set",),
-                "A parameter, name=value; as often as needed.",
+                "A parameter, name=value; repeatable.",
                 kind=list[str],
                 reads="engramlog_server.api.parameters:parse_settings",
             ),
         ),
-        text("profile", "Fold and read under this law, whatever the owner chose.", "tiered"),
+        text("profile", "Use this law instead of the owner's.", "tiered"),
         *STRIKES,
         ALONE,
         QUERY,
         QUERIES,
         MODE.but(default="review"),
-        limit(10, "How many results of a query."),
+        limit(10, "Results of each query."),
         MOST,
         OFFSET,
         *TIMES,
     ),
     body=Body(
         "Replaying",
-        "An owner's events folded anew, in memory.",
+        "Fold an owner's events again, in memory.",
         {
             "faster": {
                 "summary": "What if they forgot faster?",
@@ -109,7 +109,8 @@ REPLAY = Operation(
         required=True,
     ),
     answer="Replayed",
-    more="What was decided from what is left out is left out too, to any depth, and listed; what stays all the same is said.",
+    more="Also excludes everything derived from the excluded events, and lists it. Memories that stay for another reason"
+    " are listed too.",
     shown="generic:answer",
     example="Example: `engramlog replay alice --without-session s1 --query coffee`, `engramlog replay --all --set user_factor=1.3`",
     folds=True,
@@ -117,7 +118,7 @@ REPLAY = Operation(
 )
 RETRACT = Operation(
     name="retract",
-    help="Undo events, a turn, a session or all that somebody brought, with what was decided from it; first tells its reach.",
+    help="Undo events, turns, sessions or everything from a source, with everything derived from it. Shows its reach first.",
     call="retracter.retract",
     needs=needs.CORRECTS._replace(also=lambda _told: ("audit",)),
     work=Work.HEAVY,
@@ -126,18 +127,18 @@ RETRACT = Operation(
     question=(
         *STRIKES,
         ALONE,
-        flag("dry_run", "Tell what it reaches, and write nothing."),
+        flag("dry_run", "Show what it would change. Write nothing."),
         text(
             "reach",
-            "What a dry run told it to reach, as a digest; where it is another by now, nothing is written (409).",
+            "The digest that the dry run showed. If it differs now, nothing is written (409).",
             "5d41402abc4b2a76b9719d911017c592",
         ),
         QUERY,
         QUERIES,
-        MODE.but(description="In which mode the queries are compared: `normal`, `review` or `debug`."),
-        limit(10, "How many results of a query."),
+        MODE.but(description="Mode in which the queries are compared: `normal`, `review` or `debug`."),
+        limit(10, "Results of each query."),
         MOST.but(
-            description="How many events, memories and differences to tell, 1 to 1000 of each; the totals are told."
+            description="Most events, memories and differences to list, 1 to 1000 of each; totals are always shown."
         ),
         OFFSET,
         ACTOR,
@@ -145,7 +146,7 @@ RETRACT = Operation(
     ),
     body=Body(
         "Retracting",
-        "What is to be undone: first with `dry_run`, then with the `reach` that told.",
+        "What to undo: first with `dry_run`, then with the `reach` that it returned.",
         {
             "look": {
                 "summary": "What would it reach?",
@@ -163,10 +164,11 @@ RETRACT = Operation(
         required=True,
     ),
     answer="Retracted",
-    more="A session, a principal, an actor or a model is set aside; what was made is deleted, a merge is un-merged, and whatever"
-    " else has an inverse is undone by it, as one act of a person's. What has none is told, and stays. The log keeps everything.",
+    more="Sessions, principals, actors and models are set aside; memories are deleted, merges undone, and other events"
+    " reversed, if they have an inverse. Events without one are listed and stay. The log keeps everything.",
     shown="generic:answer",
-    example="Example: `engramlog retract alice --without-turn D4:7`, then again with the reach that it told: `--reach DIGEST`",
+    example="Example: `engramlog retract alice --without-turn D4:7`, then again with the reach that it printed: `--reach"
+    " DIGEST`",
     folds=True,
     task="retracting",
 )

@@ -35,7 +35,7 @@ from engramlog_server.projections.choices import WORKING_MESSAGES
 
 COMPARE = Operation(
     name="compare",
-    help="Read the same history under every law: what each would show, and how one memory fares over time. Writes nothing.",
+    help="Compare the laws on the same history: what each shows, or one memory over time. Writes nothing.",
     call="comparer.compare",
     needs=needs.REPLAYS,
     work=Work.HEAVY,
@@ -44,13 +44,14 @@ COMPARE = Operation(
     title="Compare laws",
     question=(
         *TIMES,
-        limit(20, "How many memories, 1 to 1000.").but(
+        limit(20, "Number of memories, 1 to 1000.").but(
             option=Option(("-k", "--limit"), "Number of memories, 1 to 1000. [default: 20]", None, int | None)
         ),
         OFFSET.but(option=None),
     ),
     answer="Compared",
-    route_help="Every law's weights of the owner's memories, what each shows, and where they disagree most. Leaves no trace.",
+    route_help="Weights of the owner's memories under every law, what each law shows, and where they differ most. Leaves no"
+    " trace.",
     example="Example: `engramlog compare alice` or"
     " `engramlog compare alice coffee --since 2026-01-01T00:00:00Z --out coffee.svg`",
     folds=True,
@@ -67,15 +68,15 @@ CURVES = Operation(
         *PLACE,
         text(
             "since",
-            "Begin at this instant; at its creation if not given.",
+            "First instant. [default: its creation]",
             "2026-01-01T00:00:00Z",
-            option=Option(help="With an ID: begin at this instant, not at its creation."),
+            option=Option(help="With an ID: first instant. [default: its creation]"),
         ),
         text(
             "until",
-            "End at this instant, past or future; now if not given.",
+            "Last instant, past or future. [default: now]",
             "2026-11-22T09:30:00Z",
-            option=Option(help="With an ID: end at this instant, past or future, not now."),
+            option=Option(help="With an ID: last instant, past or future. [default: now]"),
         ),
         Parameter(
             "points",
@@ -91,28 +92,26 @@ CURVES = Operation(
         ),
     ),
     answer="Curves",
-    help="One memory's weights under every law, each instant on the record as it was then, with what touched it. Leaves no trace.",
+    help="One memory's weights under every law at each instant, with the events that changed it. Leaves no trace.",
     folds=True,
 )
 CONTEXT = Operation(
     name="context",
-    help="The block to put into a prompt: time, core, the conversation so far, memories that may matter, what tools found.",
+    help="Print the block for a prompt: profile, conversation so far, related memories, tool results.",
     call="contexts.context",
     needs=needs.READ_CONTEXT,
     path=f"{OWNER}/context",
     question=(
         needed(
             "text",
-            "The text of the turn that is to be answered.",
+            "Text of the message to answer.",
             "What should I drink tonight?",
             "今晚喝什么好？",
             option=Option(argument=True),
         ),
-        text("session", "The session it stands in; that of the newest turn if not given.", "s1"),
-        text(
-            "turn_id", "The turn's id: what is injected is recorded for it, once.", "D4:7", option=Option(("--turn",))
-        ),
-        Parameter("budget", int, "Tokens the block may take, as estimated.", BUDGET, (800,)),
+        text("session", "Its session. [default: that of the newest turn]", "s1"),
+        text("turn_id", "Its turn id; the injection is recorded once for it.", "D4:7", option=Option(("--turn",))),
+        Parameter("budget", int, "Most tokens of the block, estimated.", BUDGET, (800,)),
         Parameter(
             "related",
             Literal["auto", "always", "never"],
@@ -120,40 +119,41 @@ CONTEXT = Operation(
             "auto",
             ("auto",),
         ),
-        Parameter("threshold", float, "The least closeness of a related memory, 0 to 1.", 0.0, (0.0,)),
+        Parameter("threshold", float, "Least closeness of a related memory, 0 to 1.", 0.0, (0.0,)),
         Parameter(
             "messages",
             int,
-            "Messages of the conversation so far, 0 to 30: 0 where the agent has them anyway.",
+            "Messages of the conversation so far, 0 to 30; 0 if the agent has them.",
             WORKING_MESSAGES,
             (30,),
         ),
         Parameter(
             "sensitive",
             bool | None,
-            "Also illness, pay, addresses and phone numbers; secrets never. [default: if the caller may read them]",
+            "Include sensitive memories (illness, pay, addresses, phone numbers); never secrets. [default: if the caller"
+            " may read them]",
             None,
             (True,),
         ),
         TRUST,
-        text("language", "Of titles: `en` or `zh`; the turn's if not given.", "zh"),
+        text("language", "Language of titles: `en` or `zh`. [default: that of the message]", "zh"),
         Parameter(
             "stable_budget",
             int | None,
-            "Tokens of the budget that the stable part may take. [default: half; a quarter of a budget under 1,000]",
+            "Most tokens of the stable part. [default: half; a quarter of a budget under 1,000]",
             None,
             (400,),
         ),
         *PLACE,
         TRACE.but(
-            description="The block goes into a prompt: record its memories as injected, once for a turn.",
+            description="Record that this block was used in a prompt, once per turn.",
             default=False,
             option=Option(("--trace/--no-trace",)),
         ),
     ),
     body=Body(
         "ContextAsked",
-        "A turn that is to be answered.",
+        "A message to answer.",
         {
             "turn": {
                 "value": {"text": "What should I drink tonight?", "session": "s1", "turn_id": "D4:7", "budget": 800}
@@ -162,14 +162,14 @@ CONTEXT = Operation(
         },
     ),
     answer="ContextBlock",
-    route_help="The block to put into a prompt before a turn is answered. Records nothing unless `trace` is true.",
-    more="The block alone goes to standard output; what was left out is said on standard error.",
+    route_help="The block for a prompt. Records nothing unless `trace` is true.",
+    more="Standard output has only the block; standard error says what did not fit.",
     example='Example: `engramlog context alice "What should I drink tonight?" --session s1 --budget 800`',
     folds=True,
 )
 CLEANUP = Operation(
     name="cleanup",
-    help="Do now what the lifecycle jobs do by themselves under `up`: record levels, delete what its law lets go, purge.",
+    help="Run lifecycle jobs now: record levels, delete what the owner's law lets go, purge.",
     call="cleaner.clean",
     needs=needs.CLEANS,
     work=Work.HEAVY,
@@ -177,69 +177,69 @@ CLEANUP = Operation(
     path=f"{OWNER}/cleanup",
     title="Clean up",
     question=(
-        flag("dry_run", "Tell what a run would do right now, and change nothing."),
+        flag("dry_run", "Show what a run would do. Write nothing."),
         Parameter(
             "jobs",
             list[str],
-            "sweep, review, merge, link, replay, levels, abstract or suggest; sweep and review if not given.",
+            "sweep, review, merge, link, replay, levels, abstract or suggest. [default: sweep and review]",
             list(BY_HAND),
             (["sweep", "review"],),
             option=Option(
                 ("--job",),
-                "sweep, review, merge, link, replay, levels, abstract, suggest or embed; repeatable. Without: sweep and review.",
+                "sweep, review, merge, link, replay, levels, abstract, suggest or embed; repeatable. [default: sweep and"
+                " review]",
             ),
         ),
     ),
     body=Body(
         "Cleaning",
-        "Which jobs, and whether only to tell.",
+        "Which jobs, and whether to write.",
         {"preview": {"summary": "What would be done?", "value": {"dry_run": True}}},
     ),
     answer="Cleaned",
-    route_help="Do now what the lifecycle jobs do by themselves: record levels, delete what its law lets go, purge.\n\n"
-    "Deletions can be restored for 30 days. What is purged is gone from every projection; the log still holds its text.",
+    route_help="Run lifecycle jobs now: record levels, delete what the owner's law lets go, purge.\n\nDeletions can be restored"
+    " for 30 days. A purge removes a text from everything computed; the log still holds it.",
 )
 EPISODES = Operation(
     name="episodes",
-    help="Make episodes of what was said: ten messages each, once they left working memory or their session ended.",
+    help="Make episodes of ten messages each, after they left working memory or their session ended.",
     call="episodes.make",
     needs=needs.MAKES,
     work=Work.HEAVY,
     verb="episodes",
     path=f"{OWNER}/episodes",
     title="Make episodes",
-    question=(flag("dry_run", "Tell what would be made and noted, and change nothing; asks no model."),),
+    question=(flag("dry_run", "Show what would be made. Write nothing; ask no model."),),
     body=Body(
-        "Making", "Whether only to tell.", {"preview": {"summary": "What would be made?", "value": {"dry_run": True}}}
+        "Making", "Whether to write.", {"preview": {"summary": "What would be made?", "value": {"dry_run": True}}}
     ),
     answer="Left",
     statuses=(409, 503, 504, 507),
-    route_help="Make episodes of what left working memory or of sessions that ended, and note which memories replies rested on.\n\n"
-    "`up` does it by itself every ten minutes. Asked again it does nothing twice.",
+    route_help="Make episodes of messages that left working memory or of sessions that ended, and record which memories replies"
+    " rested on.\n\n`up` does it every ten minutes. Nothing is done twice.",
 )
 EXTRACT = Operation(
     name="extract",
-    help="Read the turns that nobody has read yet, and keep what their speakers state as typed memories, by rules or by a model.",
+    help="Extract typed memories from unread turns, by rules or by a model.",
     apart=True,
     call="extractor.extract",
     needs=needs.MAKES,
     work=Work.HEAVY,
     path=f"{OWNER}/extract",
     question=(
-        flag("dry_run", "Tell what every statement would become, and change nothing."),
+        flag("dry_run", "Show what each statement would become. Write nothing."),
         Parameter(
             "by", str, "`rules`, or `model`: the language model of `ENGRAMLOG_MODEL` is asked.", RULES, (RULES, MODEL)
         ),
     ),
     body=Body(
         "Extracting",
-        "By what, and whether only to tell.",
+        "By rules or a model, and whether to write.",
         {"preview": {"summary": "What would be kept?", "value": {"dry_run": True}}},
     ),
     answer="Extracted",
-    route_help="Keep what the speakers of unread turns state as typed memories on top of the turns. Sending it again does nothing"
-    " twice.\n\nWhere turns are `left`, which a model may leave for want of time, send it again; a dry run by a model is about the"
-    " next ten.",
+    route_help="Extract typed memories from unread turns. Nothing is done twice.\n\nIf turns are `left` because a model had no"
+    " time, send it again. A dry run by a model covers the next ten turns.",
 )
 EMBEDDING = Operation(
     name="embedding",
@@ -249,11 +249,11 @@ EMBEDDING = Operation(
     title="Vectors",
     statuses=(),
     answer="Embedding",
-    help="How many of the memories that hold text have a vector under the configured model; a job computes the others.",
+    help="How many memories have a vector under the configured model. A job computes the others.",
 )
 
 
-_PANEL = "Of a picture"
+_PANEL = "Picture"
 
 
 def _size(name: str, usual: int, bounds: tuple[int, int], narrow: int) -> Parameter:
@@ -262,7 +262,9 @@ def _size(name: str, usual: int, bounds: tuple[int, int], narrow: int) -> Parame
 
 
 LOOK = (
-    Parameter("language", str, "Of its words: `en` or `zh`.", LANGUAGES[0], LANGUAGES, option=Option(panel=_PANEL)),
+    Parameter(
+        "language", str, "Language of its labels: `en` or `zh`.", LANGUAGES[0], LANGUAGES, option=Option(panel=_PANEL)
+    ),
     Parameter("theme", str, "`light` or `dark`.", THEMES[0], THEMES, option=Option(panel=_PANEL)),
     _size("width", WIDTH, WIDTHS, 390),
     _size("height", HEIGHT, HEIGHTS, 500),
@@ -274,7 +276,7 @@ CURVES_SVG = CURVES.but(
     title="Picture of the laws over time",
     question=(*CURVES.question, *LOOK),
     answer="",
-    help="The same as `compare` tells of one memory, as a picture: curves, thresholds and what touched it. Leaves no trace.",
+    help="The comparison of one memory as a picture: curves, thresholds and events. Leaves no trace.",
 )
 MAP_SVG = MAP.but(
     name="map-svg",
@@ -283,5 +285,5 @@ MAP_SVG = MAP.but(
     title="Picture of the map",
     question=(*MAP.question, *LOOK),
     answer="",
-    help="The same as `map` tells, as a picture: memories by weight, their associations, and clusters by name. Leaves no trace.",
+    help="The map as a picture: memories by weight, associations, and named clusters. Leaves no trace.",
 )

@@ -23,7 +23,7 @@ from engramlog_server.projections.choices import CATEGORY, KIND
 Plain = str | int | float | bool
 GROUND = Record(
     "GroundTold",
-    "Something outside that a memory rests on.",
+    "A document on which a memory rests.",
     (
         needed("uri", "What it is.", "https://wiki.example.org/flats"),
         needed("digest", "Its digest then.", "sha256:9f86d081884c7d65"),
@@ -38,37 +38,37 @@ TEXT = Option(
     reads="engramlog_server.api.cli.standard_input:text_of",
     help="The text, or - to read it from standard input.",
 )
-SUMMARY = text("summary", "What it says, shorter.", "tea")
-SESSION = text("session", "Id of the conversation.", "s1")
-KEYWORD = Option(names=("--keyword",), help="A word to find it by; as often as needed.")
-TAG = Option(names=("--tag",), help="A tag of your own; as often as needed.")
-BECAUSE = Parameter("because", str, "Why it is kept, in words.", "", ("asked for at breakfast",))
+SUMMARY = text("summary", "A shorter text.", "tea")
+SESSION = text("session", "Session (conversation) id.", "s1")
+KEYWORD = Option(names=("--keyword",), help="A keyword for searches; repeatable.")
+TAG = Option(names=("--tag",), help="A tag of your own; repeatable.")
+BECAUSE = Parameter("because", str, "Why it is kept.", "", ("asked for at breakfast",))
 
 ADD = Operation(
     name="add",
-    help="Remember one thing, as it is told: a memory of kind and category `fact` unless you say otherwise.",
+    help="Add one memory. Kind and category are `fact` by default.",
     endpoint="remember",
     call="rememberer.add",
     needs=needs.SAYS,
     path=MEMORIES,
     title="Remember",
     question=(
-        needed("content", "What to remember: one statement that stands by itself.", "I drink tea", option=TEXT),
-        text("memory_id", "Its id; made up if not given.", "tea", option=Option(names=("--id",))),
+        needed("content", "The text: one statement that is clear by itself.", "I drink tea", option=TEXT),
+        text("memory_id", "Id of the memory. [default: generated]", "tea", option=Option(names=("--id",))),
         Parameter(
             "category",
             str,
-            "identity, stable_preference, short_term_preference, fact, skill or temporary: how fast it fades.",
+            "identity, stable_preference, short_term_preference, fact, skill or temporary; decides how fast it fades.",
             CATEGORY,
             ("stable_preference",),
         ),
         Parameter("kind", str, "A word for what it is: preference, lesson, note ...", KIND, ("preference",)),
-        text("source", "user, assistant, judge, system or import; who says so if not given.", "user"),
-        Parameter("importance", float | None, "0 to 10; by its category if not given.", None, (5,)),
-        Parameter("confidence", float | None, "0 to 1; 0.6 if not given.", None, (0.9,)),
+        text("source", "user, assistant, judge, system or import. [default: the actor]", "user"),
+        Parameter("importance", float | None, "0 to 10. [default: by category]", None, (5,)),
+        Parameter("confidence", float | None, "0 to 1. [default: 0.6]", None, (0.9,)),
         SUMMARY,
         text("speaker", "Who said it, by name.", "Lin"),
-        Parameter("keywords", list[str], "Words to find it by, at most 50.", [], (["tea"],), option=KEYWORD),
+        Parameter("keywords", list[str], "Keywords for searches, at most 50.", [], (["tea"],), option=KEYWORD),
         Parameter("tags", list[str], "Tags of your own, at most 50.", [], (["morning"],), option=TAG),
         Parameter("emotion", float | None, "-1 to 1.", None, (0.5,), option=None),
         text("project", "The project that it belongs to.", "engram"),
@@ -76,7 +76,7 @@ ADD = Operation(
         Parameter(
             "sensitivity",
             int | None,
-            "At least so sensitive, 0 to 3; rules look at its words too.",
+            "Least sensitivity, 0 to 3; rules may raise it.",
             None,
             (1,),
             bounds={"strict": True},
@@ -88,16 +88,16 @@ ADD = Operation(
             "Turns that say it, at most 100.",
             [],
             (["D4:7"],),
-            option=Option(names=("--source-turn",), help="A turn that says it; as often as needed."),
+            option=Option(names=("--source-turn",), help="A turn that says it; repeatable."),
         ),
-        text("corrects", "The memory that it corrects: a link, which changes nothing on that.", "m1", option=None),
-        flag("confirm", "It holds, although a person rejected it: from now on it does again. A person says so."),
+        text("corrects", "Id of the memory that it corrects: a link only.", "m1", option=None),
+        flag("confirm", "Add it even if a person rejected it before. Only a person can say so."),
         BECAUSE,
-        Parameter("grounds", [GROUND], "What it rests on, at most 16.", [], _GROUNDS, option=None),
+        Parameter("grounds", [GROUND], "Documents on which it rests, at most 16.", [], _GROUNDS, option=None),
         Parameter(
             "metadata",
             dict[str, Plain] | None,
-            "Plain values by name, at most 32 and 4 KiB.",
+            "Named values, at most 32 and 4 KiB.",
             None,
             _METADATA,
             option=None,
@@ -108,89 +108,84 @@ ADD = Operation(
     ),
     body=Body(
         "Remembering",
-        "One memory; what is not told has the defaults that it has at every face.",
+        "One memory. Omitted fields have their defaults.",
         {"tea": {"summary": "By the user, now", "value": {"content": "I drink tea"}}},
     ),
     answer="Remembered",
-    more="Its words are looked at: a password or a number of papers makes it a secret, whose text is shown by `get --reveal` alone."
-    "\nWhere it is no longer so, `negate` it; to say it better, `edit` it; a conversation goes in by `import turns`.",
-    route_help="Remember one thing, as it is told: a memory of kind and category `fact` unless you say otherwise.\n\n"
-    "It can be found once this answers. Its words are looked at: a password or a number of papers makes it a secret, whose text"
-    " POST `.../reveal` alone shows. Where it is no longer so, negate it; to say it better, edit it.",
+    more="Rules read the text: a password or document number makes it a secret, which only `get --reveal` shows.\nUse"
+    " `negate` if it is no longer true, `edit` for better words, and `import turns` for a conversation.",
+    route_help="Add one memory. Kind and category are `fact` by default.\n\nIt can be found when this returns. Rules read the"
+    " text: a password or document number makes it a secret, which only POST `.../reveal` shows. Negate it if it is"
+    " no longer true; edit it for better words.",
     example='Example: `engramlog add alice "I drink tea every morning" --kind preference` or'
     " `fortune | engramlog add alice - --json`",
 )
 EDIT = Operation(
     name="edit",
-    command="Say the same thing better under the same id; or say how sensitive it is, or that it stands in every prompt.",
-    help="Say the same thing better: new words under the same id, the older ones stay readable. Saying the same writes nothing.",
+    command="Give a memory better words under the same id, or set its sensitivity or tier.",
+    help="Give a memory better words under the same id. Older versions stay readable; equal words write nothing.",
     call="rememberer.edit",
     needs=needs.CORRECTS,
     path=f"{MEMORY}/edit",
     question=(
         needed("content", "The whole new text.", "I drink green tea", option=TEXT),
         SUMMARY.but(examples=("green tea",)),
-        Parameter("keywords", list[str] | None, "In place of those before.", None, (["tea"],), option=KEYWORD),
-        Parameter("tags", list[str] | None, "In place of those before.", None, (["morning"],), option=TAG),
+        Parameter("keywords", list[str] | None, "Replaces the earlier ones.", None, (["tea"],), option=KEYWORD),
+        Parameter("tags", list[str] | None, "Replaces the earlier ones.", None, (["morning"],), option=TAG),
         BECAUSE.but(kind=str | None, default=None),
-        Parameter("grounds", [GROUND, None], "In place of those before.", None, _GROUNDS, option=None),
-        Parameter("metadata", dict[str, Plain] | None, "In place of what was.", None, _METADATA, option=None),
+        Parameter("grounds", [GROUND, None], "Replaces the earlier ones.", None, _GROUNDS, option=None),
+        Parameter("metadata", dict[str, Plain] | None, "Replaces the earlier values.", None, _METADATA, option=None),
         DRY_RUN,
         *SAID,
     ),
     body=Body(
         "Editing",
-        "What a memory says from here on; what is not told stays.",
+        "The new version of a memory. Omitted fields stay.",
         {"more": {"summary": "More exact", "value": {"content": "I drink green tea"}}},
     ),
     answer="Edited",
-    more="Keywords, tags and the reason replace those before where they are given, and stay where not. Where it became untrue,"
-    " `negate` it.",
+    more="Keywords, tags and reason replace earlier ones if they are given. Use `negate` if the memory became untrue.",
     example='Example: `engramlog edit alice coffee "I drink coffee at eight every morning"`',
 )
 MENTION = Operation(
     name="mention",
-    command="Record that somebody came back to a memory; --confirm also takes back any negation of it.",
-    help="Somebody came back to it: it is active from here on, and fades more slowly. Where the user did, a"
-    " negation is undone.",
+    command="Record that a memory was mentioned again; --confirm also undoes its negation.",
+    help="Record that a memory was mentioned again, which strengthens it. A mention by the user undoes a negation.",
     call="writer.mention",
     needs=needs.SAYS,
     path=f"{MEMORY}/mention",
     question=(
-        Parameter("similarity", float | None, "How alike what was said is to it, 0 to 1.", None, (0.9,)),
+        Parameter("similarity", float | None, "Similarity of the mention to the memory, 0 to 1.", None, (0.9,)),
         TURN_ID,
         SESSION,
         DRY_RUN,
         *SAID,
     ),
-    body=Body("Mentioning", "Somebody came back to it.", NOW),
+    body=Body("Mentioning", "The memory was mentioned again.", NOW),
     answer="Effects",
     example="Example: `engramlog mention alice coffee --turn-id D4:7`",
 )
 GROUND_REPORT = Operation(
     name="ground",
-    help="Something has this digest now: memories that rest on another one are withheld from normal mode, those on this one come"
-    " back.",
+    help="Report the digest that a document has now. Normal mode withholds memories that rest on another digest.",
     endpoint="report",
     call="grounds.report",
     needs=needs.SAYS,
     path=f"{OWNER}/grounds",
     title="Report a digest",
     question=(
-        needed(
-            "uri", "What memories rest on: 1 to 2,000 characters that can be seen.", "https://wiki.example.org/flats"
-        ),
+        needed("uri", "URI of the document: 1 to 2,000 visible characters.", "https://wiki.example.org/flats"),
         needed(
             "digest",
-            "The digest it has now: 8 to 128 letters, digits, _ or -, perhaps after a name and a colon.",
+            "Its digest now: 8 to 128 letters, digits, _ or -, optionally after a name and a colon.",
             "sha256:9f86d081884c7d65",
         ),
-        limit(1_000, "Memories at the most, 1 to 1000; `left` tells of more."),
+        limit(1_000, "Most memories to change, 1 to 1000; `left` counts the rest."),
         *SAID,
     ),
     body=Body(
         "Reporting",
-        "Something has this digest now.",
+        "A document has this digest now.",
         {
             "page": {
                 "summary": "A page was read again",
@@ -199,5 +194,5 @@ GROUND_REPORT = Operation(
         },
     ),
     answer="Reported",
-    more="Reported again it changes nothing. Where more memories rest on it than the limit, the answer says how many are left.",
+    more="Reporting it again changes nothing. If more memories rest on it than the limit, `left` counts them.",
 )

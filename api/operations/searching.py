@@ -33,14 +33,14 @@ def _any(name: str, description: str, example: list[Any], option: str, kind: Any
 
 
 QUERY = needed(
-    "query", "What to look for, in any language.", "咖啡", "When did she go to Paris?", option=Option(argument=True)
+    "query", "The question, in any language.", "咖啡", "When did she go to Paris?", option=Option(argument=True)
 )
 TERMS = (
     Parameter(
         "ranking",
         str,
-        "`conversation` (text, and its place in the conversation), `text`, `published` (seed 001's score),"
-        " `overlap` (seed 004's) or `associative` (what activation reaches among the hits).",
+        "`conversation` (text and place in the conversation), `text`, `published` (formula of the hybrid-search source),"
+        " `overlap` (ebbinghaus source) or `associative` (spreading activation).",
         RANKINGS[0],
         RANKINGS,
     ),
@@ -51,41 +51,45 @@ TERMS = (
         "hybrid",
         ("hybrid", "keyword", "semantic"),
     ),
-    _any("keywords", "Only what has one of these keywords", ["kiln"], "--keyword"),
+    _any("keywords", "Only memories with one of these keywords", ["kiln"], "--keyword"),
     _any("kinds", "Only these kinds of memory (fact, lesson ...)", ["lesson"], "--kind"),
     _any("categories", "Only these categories (identity, skill ...)", ["identity"], "--category"),
     _any(
         "tags",
-        "Only what has one of these context tags (late_night, weekend, debugging ..., or a producer's own)",
+        "Only memories with one of these tags (late_night, weekend, debugging ..., or a producer's own)",
         ["late_night", "debugging"],
         "--tag",
     ),
-    _filter("feeling", str | None, "Only what is positive, negative or urgent.", None, "positive"),
+    _filter("feeling", str | None, "Only positive, negative or urgent memories.", None, "positive"),
     _filter("session", str | None, "Only from this session.", None, "s1"),
-    _filter("project", str | None, "Only of this project.", None, "engram"),
-    text("near_project", "Memories of this project stand higher under `overlap`.", "engram"),
-    _filter("speaker", str | None, "Only what this speaker said.", None, "Alice"),
+    _filter("project", str | None, "Only this project.", None, "engram"),
+    text("near_project", "With `overlap`: rank memories of this project higher.", "engram"),
+    _filter("speaker", str | None, "Only statements of this speaker.", None, "Alice"),
     _filter(
         "since",
         str | None,
-        'Created then or later: 2026-05-01, an instant, or words such as "last week", 上周; of a range its beginning.',
+        'Created at or after this day, instant or phrase ("last week", 上周; its beginning).',
         None,
         "2026-05-01",
     ),
     _filter(
-        "until", str | None, "Created up to the end of that; the same forms. The answer tells both.", None, "2026-06-01"
+        "until",
+        str | None,
+        "Created up to the end of this; the same forms. The answer shows both bounds.",
+        None,
+        "2026-06-01",
     ),
-    _filter("min_relevance", float, "Only at least so relevant, 0 to 1.", 0.0, 0.6),
-    _filter("min_weight", float | None, "Only of at least this weight.", None, 0.3),
+    _filter("min_relevance", float, "Least relevance, 0 to 1.", 0.0, 0.6),
+    _filter("min_weight", float | None, "Least weight.", None, 0.3),
     TRUST.but(option=Option(panel=FILTERS)),
-    _any("metadata", "Only what was told with it: name=value, all of them", ["page=4"], "--metadata"),
-    flag("associations", "Also what the hits bring to mind, and how."),
+    _any("metadata", "Only memories with this metadata, name=value; all must match", ["page=4"], "--metadata"),
+    flag("associations", "Include memories associated with the results."),
     INCLUDE_FADED,
 )
 """What a search may ask beside its words."""
 SEARCH = Operation(
     name="search",
-    help="Find memories; each tells why it stands where it stands, and the answer tells what was withheld.",
+    help="Search memories; results come with reasons, and withheld matches are counted.",
     call="reader.search",
     needs=needs.READ,
     verb="search",
@@ -93,9 +97,10 @@ SEARCH = Operation(
     question=(
         QUERY,
         MODE,
-        limit(5, "How many results a page, 1 to 100."),
+        limit(5, "Results per page, 1 to 100."),
         CURSOR.but(
-            description="The next page: what `next` said, with nothing else changed. It is read as of the first page.",
+            description="Next page: send `next` of the page before, with nothing else changed. All pages show the state of the"
+            " first.",
             examples=("WyIzOjEyOCIsMTcwMCw1LCJhYiJd",),
         ),
         *TERMS,
@@ -105,7 +110,7 @@ SEARCH = Operation(
         Parameter(
             "reasons",
             bool,
-            "Tell in `explain` what each score and weight is made of; without, its parts are empty.",
+            "Show the parts of each score and weight in `explain`.",
             True,
             (True,),
             option=None,
@@ -124,27 +129,27 @@ _NOT_OF_ROWS = frozenset({"keywords", "feeling", "min_relevance", "metadata"})
 """Filters of a search that read every record, or its relevance."""
 OF_ROWS = (
     *(one for one in TERMS if one.option and one.option.panel == FILTERS and one.name not in _NOT_OF_ROWS),
-    _filter("max_weight", float | None, "Only of at most this weight.", None, 0.3),
+    _filter("max_weight", float | None, "Highest weight.", None, 0.3),
     _any(
         "statuses",
-        "Only of this status: live, fading, kept_version, superseded, merged, retired, proposed, set_aside, rejected, deleted or"
-        " purged, as far as the mode shows it",
+        "Only this status: live, fading, kept_version, superseded, merged, retired, proposed, set_aside, rejected,"
+        " deleted or purged, if the mode shows it",
         ["live", "fading"],
         "--status",
     ),
     _any("levels", "Only at this level now: full, summary, tag, trace or archive", ["full"], "--level"),
     _any(
         "trusts",
-        "Only of just this trust: asserted, inferred, imported, proposed, disputed or rejected",
+        "Only exactly this trust: asserted, inferred, imported, proposed, disputed or rejected",
         ["disputed"],
         "--trusted",
     ),
-    _any("tiers", "Only of this tier: system, core, fact or episode", ["core"], "--tier"),
-    _any("sensitivities", "Only of this sensitivity, 0 to 3", [2], "--sensitivity", list[int]),
+    _any("tiers", "Only this tier: system, core, fact or episode", ["core"], "--tier"),
+    _any("sensitivities", "Only this sensitivity, 0 to 3", [2], "--sensitivity", list[int]),
     _any("sources", "Only from this source: user, assistant, judge, system or import", ["user"], "--source"),
     _any(
         "flags",
-        "Only what is conflicting (it may contradict one that stands), waiting (the inbox has something about it) or"
+        "Only memories that are conflicting (may contradict another), waiting (an inbox item is about them) or"
         " ground_changed",
         ["conflicting"],
         "--flag",
@@ -152,19 +157,22 @@ OF_ROWS = (
     _filter(
         "words",
         str | None,
-        "Only what has this in its text or its id, in any case, width, and traditional or simplified; a secret by its id alone.",
+        "Only memories whose text or id contains this, in any case, width, traditional or simplified. Secrets match by id"
+        " only.",
         None,
         "咖啡",
     ),
-    _filter("updated_since", str | None, "Made or revised then or later; the forms of `since`.", None, "2026-05-01"),
-    _filter("updated_until", str | None, "Made or revised up to the end of that.", None, "2026-06-01"),
+    _filter(
+        "updated_since", str | None, "Created or revised at or after this; the forms of `since`.", None, "2026-05-01"
+    ),
+    _filter("updated_until", str | None, "Created or revised up to the end of this.", None, "2026-06-01"),
 )
 """What may be asked of every row; of several values of one filter any will do, and all filters must hold."""
 SORTED = (
     Parameter(
         "sort",
         str,
-        "By `activated`, `created`, `updated`, `weight` or `id`; of equals what was made later stands first.",
+        "Sort by `activated`, `created`, `updated`, `weight` or `id`; ties: newest first.",
         "activated",
         ("activated", "weight"),
     ),

@@ -9,19 +9,19 @@ from engramlog_server.api.operations.events import SPANS
 from engramlog_server.api.work.patience import Work
 
 _SOURCE = (
-    text("session", "A conversation, by its id.", "s1"),
+    text("session", "Session (conversation) id.", "s1"),
     text(
         "principal",
-        "Who brought it: `local`, a name in the settings of a side, a job (`job:extract`), a job with its model.",
+        "The principal: `local`, a name in the settings, a job (`job:extract`), or a job with its model.",
         "agent-7",
     ),
-    text("of_actor", "In whose name it was said: user, assistant, judge, system or operator.", "assistant"),
+    text("of_actor", "The actor: user, assistant, judge, system or operator.", "assistant"),
 )
-DRY_RUN = flag("dry_run", "Tell what it withholds and what it did to others; write nothing.")
+DRY_RUN = flag("dry_run", "Show what it withholds, and its effects on other memories. Write nothing.")
 SET_ASIDE = Operation(
     name="set-aside",
-    command="Withhold everything a session, principal or actor said, or what rests on an older page; --undo takes it back.",
-    help="Withhold all that a session, a principal or an actor said and says, and undo what it did, until it is brought back.",
+    command="Withhold everything from a session, principal or actor, or memories on an older document; --undo brings it back.",
+    help="Withhold everything from a session, principal or actor, and undo its effects, until it is brought back.",
     endpoint="set_aside",
     call="sources.set_aside",
     needs=needs.CORRECTS,
@@ -31,20 +31,20 @@ SET_ASIDE = Operation(
     question=(*_SOURCE, DRY_RUN, *REASONED),
     body=Body(
         "SettingAside",
-        "A source whose words are withheld; what is named together must hold together.",
+        "The source to withhold. Several fields must match together.",
         {
             "session": {"summary": "A poisoned session", "value": {"session": "s1", "reason": "it was not Ann"}},
             "agent": {"summary": "An agent that lies", "value": {"principal": "agent-7", "of_actor": "assistant"}},
         },
     ),
     answer="SourceSaid",
-    more="What it says later is withheld too. Its negations, revisions and merges count for nothing meanwhile; what it deleted"
-    " stays deleted. Review and debug mode show all of it.",
+    more="Later statements are withheld too. Its negations, revisions and merges do not count; its deletions stay. Review"
+    " and debug mode show everything.",
     example="Example: `engramlog set-aside alice --session s1 --dry-run`, then with `--reason` in place of it",
 )
 BRING_BACK = Operation(
     name="bring-back",
-    help="What a source said counts again: it was set aside, and is no more.",
+    help="Bring back a source that was set aside: its statements count again.",
     endpoint="bring_back",
     call="sources.bring_back",
     needs=needs.CORRECTS,
@@ -54,7 +54,7 @@ BRING_BACK = Operation(
     question=(*_SOURCE, DRY_RUN, *REASONED),
     body=Body(
         "BringingBack",
-        "A source that counts again, named as it was when it was set aside.",
+        "The source to bring back, named as when it was set aside.",
         {"session": {"summary": "A session", "value": {"session": "s1", "reason": "it was Ann after all"}}},
     ),
     answer="SourceSaid",
@@ -62,12 +62,12 @@ BRING_BACK = Operation(
 )
 ASIDES = Operation(
     name="asides",
-    help="Which sources are set aside, since when and why, and how many memories each withholds. Leaves no trace.",
+    help="List withheld sources: since when, why, and how many memories each withholds. Leaves no trace.",
     call="sources.asides",
     needs=needs.AUDITS,
     verb="asides",
     path=f"{OWNER}/set-aside",
-    title="What is set aside",
+    title="Withheld sources",
     question=PLACE,
     answer="SourcesAside",
     example="Example: `engramlog set-aside alice`",
@@ -75,7 +75,7 @@ ASIDES = Operation(
 )
 SOURCES = Operation(
     name="sources",
-    help="Who spoke to an owner: sessions, principals, actors, models, sources, by the names that `replay` strikes; in figures.",
+    help="Count an owner's events by session, principal, actor, model and source.",
     call="named_sources.sources",
     needs=needs.AUDITS,
     work=Work.HEAVY,
@@ -86,27 +86,25 @@ SOURCES = Operation(
         Parameter(
             "by",
             list[str],
-            "Only names of these: session, principal, actor, model, source. [default: all]",
+            "Only these kinds: session, principal, actor, model, source. [default: all]",
             list,
             (["session", "model"],),
-            option=Option(
-                ("--by",), "Only names of this: session, principal, actor, model or source; as often as needed."
-            ),
+            option=Option(("--by",), "Only this kind: session, principal, actor, model or source; repeatable."),
         ),
         text(
             "search",
-            "Only names that hold this, in any case, width, and traditional or simplified.",
+            "Only names that contain this, in any case, width, traditional or simplified.",
             "supplier",
             bounds={"max_length": 400},
         ),
-        SPANS[0].but(description="Happened at this instant or later; a day begins by the owner's clocks."),
+        SPANS[0].but(description="Happened at or after this; a day begins in the owner's time zone."),
         *SPANS[1:],
         limit(100),
         OFFSET,
         *PLACE,
     ),
     answer="SourcesNamed",
-    more="Each name is one that `replay` strikes: --without-session, --without-principal, --without-actor, --without-model,"
+    more="`replay` takes these names: --without-session, --without-principal, --without-actor, --without-model,"
     " --without-source.",
     example="Example: `engramlog events alice --sources --by session --search supplier`",
     folds=True,

@@ -33,26 +33,26 @@ STATS = Operation(
 )
 OWNERS = Operation(
     name="owners",
-    help="Who has memories here: owners by name, in pages, with how many memories each has.",
+    help="Owners by name, in pages, with their number of memories.",
     call="owners.owners",
     needs=needs.ANYBODY,
     work=Work.HEAVY,
     verb="owners",
     path="/v1/owners",
     question=(
-        text("prefix", "Only owners whose names begin so.", "conv-", bounds={"max_length": MOST_NAME}),
+        text("prefix", "Only owners whose name starts with this.", "conv-", bounds={"max_length": MOST_NAME}),
         text(
             "search",
-            "Only owners whose names hold this, in any case, width, and traditional or simplified.",
+            "Only owners whose name contains this, in any case, width, traditional or simplified.",
             "团队",
             "team",
             bounds={"max_length": MOST_NAME},
         ),
-        text("after", "Only after this name: `next` of the page before.", "conv-26", bounds={"max_length": MOST_NAME}),
+        text("after", "Only names after this: `next` of the page before.", "conv-26", bounds={"max_length": MOST_NAME}),
         Parameter(
             "limit",
             int,
-            "How many, 1 to 1000.",
+            "Most entries, 1 to 1000.",
             OWNERS_PAGE,
             (100,),
             bounds={"ge": 1, "le": MOST_OWNERS},
@@ -64,7 +64,7 @@ OWNERS = Operation(
 )
 ALARMS = Operation(
     name="alarms",
-    help="What stopped or was lost, until it is over or somebody has looked; exit code 1 while anything stands still.",
+    help="Show active alarms; exit code 1 while something has stopped.",
     endpoint="standing",
     call="operator.alarms",
     needs=needs.OPERATES,
@@ -73,7 +73,7 @@ ALARMS = Operation(
     path="/v1/alarms",
     answer="AlarmsStanding",
     example='Example: `engramlog alarms`, after a look `engramlog alarms --clear state_damaged "partition 3"`',
-    route_help="Every alarm that stands: what happened, since when, how often, and what to do.",
+    route_help="Every active alarm: what happened, since when, how often, and what to do.",
 )
 CLEAR = Operation(
     name="clear",
@@ -83,16 +83,16 @@ CLEAR = Operation(
     path="/v1/alarms/clear",
     title="Clear an alarm",
     question=(
-        needed("name", "The alarm's name.", "state_damaged", bounds={"max_length": 60}),
-        text("subject", "What it is about; all of that name without.", "partition 3", bounds={"max_length": 120}),
+        needed("name", "Name of the alarm.", "state_damaged", bounds={"max_length": 60}),
+        text("subject", "Its subject. [default: all alarms of that name]", "partition 3", bounds={"max_length": 120}),
     ),
     body=Body(
         "ClearingAlarm",
-        "An alarm that somebody has looked at.",
+        "An alarm to acknowledge.",
         {"one": {"summary": "One partition's", "value": {"name": "state_damaged", "subject": "partition 3"}}},
     ),
     answer="AlarmCleared",
-    help="Acknowledge an alarm, or with no subject all of that name. What still holds is raised again.",
+    help="Acknowledge an alarm, or all of that name. It is raised again if its cause remains.",
     fixed={"face": "http"},
 )
 DEAD = Operation(
@@ -105,7 +105,7 @@ DEAD = Operation(
     title="Quarantined owners",
     tag="dead letters",
     answer="DeadOwners",
-    help="Every quarantined owner, why, and how many of its events wait.",
+    help="List quarantined owners, with reasons and waiting events.",
     example="Example: `engramlog dead`",
 )
 DEAD_SHOW = Operation(
@@ -132,7 +132,7 @@ DEAD_RETRY = Operation(
     body=Body("", "", {}),
     answer="Retried",
     statuses=(404,),
-    help="Fold an owner's parked events again, after an upgrade say. Carried out by the worker that holds its partition.",
+    help="Fold an owner's parked events again, for example after an upgrade. The worker of the partition does it.",
     example="Example: `engramlog dead alice --retry`",
 )
 DEAD_DISCARD = Operation(
@@ -145,7 +145,7 @@ DEAD_DISCARD = Operation(
     tag="dead letters",
     question=(
         needed("position", "The parked position to drop.", "3:128", option=Option(argument=True)),
-        Parameter("reason", str, "Why, in words; kept in the log.", "", ("written by a broken producer",)),
+        Parameter("reason", str, "The reason; kept in the log.", "", ("written by a broken producer",)),
         ACTOR.but(option=None),
     ),
     body=Body(
@@ -155,16 +155,16 @@ DEAD_DISCARD = Operation(
     ),
     answer="Discarded",
     statuses=(404, 409, 504),
-    help="Drop one parked event for good, by an event of its own; the rest of the owner's parked events fold then.",
-    route_help="Drop one parked event for good, by an event of its own; the rest of the owner's parked events fold then.\n\n"
-    "The event tells who said so, and that is not an operator: over HTTP nobody speaks as one.",
+    help="Discard one parked event for good, by an event of its own. Then the owner's other parked events are folded.",
+    route_help="Discard one parked event for good, by an event of its own. Then the owner's other parked events are"
+    " folded.\n\nThe event names its actor, which cannot be operator over HTTP.",
     example='Example: `engramlog dead alice --discard 3:128 --reason "written by a broken producer"`',
 )
 
 
 JOBS = Operation(
     name="jobs",
-    help="The lifecycle jobs: when each kind last ran and is due, what waits, and why one failed or stopped.",
+    help="Lifecycle jobs: when each last ran and is due, what waits, and why one failed.",
     call="job_queue.jobs",
     needs=needs.OPERATES,
     work=Work.WATCH,
@@ -175,29 +175,25 @@ JOBS = Operation(
 )
 CAPACITY = Operation(
     name="capacity",
-    help="Memory and disk until they are full, at the growth of the last days: what was measured, and what follows from it.",
+    help="Forecast when memory and disk are full, from the growth of the last days.",
     call="capacities.capacity",
     needs=needs.OPERATES,
     work=Work.WATCH,
     verb="capacity",
     path="/v1/capacity",
-    question=(
-        Parameter("days", int, "Growth of the last so many days, 1 to 366.", 7, (7,), bounds={"ge": 1, "le": 366}),
-    ),
+    question=(Parameter("days", int, "Days of growth to use, 1 to 366.", 7, (7,), bounds={"ge": 1, "le": 366}),),
     answer="Capacity",
     example="Example: `engramlog status --capacity --days 30`",
 )
 MODELS = Operation(
     name="models",
-    help="The models that are set, and what asking them took: questions, tokens and costs, by use and day.",
+    help="Configured models and their use: questions, tokens and costs, by use and day.",
     call="model_uses.models",
     needs=needs.OPERATES,
     work=Work.WATCH,
     verb="models",
     path="/v1/models",
-    question=(
-        Parameter("days", int, "Day by day over the last so many, 1 to 366.", 30, (30,), bounds={"ge": 1, "le": 366}),
-    ),
+    question=(Parameter("days", int, "Days to list, 1 to 366.", 30, (30,), bounds={"ge": 1, "le": 366}),),
     answer="ModelsUsed",
     example="Example: `engramlog status --models --days 7`",
 )
@@ -211,9 +207,9 @@ HEADS = Operation(
     verb="heads",
     path="/v1/heads",
     answer="ChainHeads",
-    help="The heads of the log's chains: what proves, written down where others hold it, that nothing before was changed.",
-    route_help="The heads of the log's chains with their times, beside those that this server keeps; and all of them as a line to"
-    " keep elsewhere. Reads only.",
+    help="Heads of the log's chains. Kept by others, they prove that nothing before them was changed.",
+    route_help="Heads of the log's chains with times, next to those that this server keeps, and a line with all of them to keep"
+    " elsewhere. Reads only.",
 )
 CHECK_HEADS = Operation(
     name="check heads",
@@ -226,20 +222,20 @@ CHECK_HEADS = Operation(
     question=(
         needed(
             "text",
-            "Kept heads: lines of a file of them, of one file or several, or the JSON of `heads`. At most 8,388,608 characters.",
+            "Kept heads: lines of one or several files, or the JSON of `heads`. At most 8,388,608 characters.",
             '{"n":1,"at":"2026-11-22T09:30:02Z","store":"6d0f…","heads":[[3,131,"5f0c…"]],"before":"0000…"}',
         ),
         Parameter(
             "most",
             int,
-            "Events that are read at most, 1 to 1,000,000; what was not reached is told.",
+            "Most events to read, 1 to 1,000,000; the answer says what was not reached.",
             200_000,
             (200_000,),
         ),
     ),
     body=Body(
         "HeadsHeld",
-        "Heads that somebody holds.",
+        "Kept heads.",
         {
             "line": {
                 "summary": "A line",
@@ -248,7 +244,7 @@ CHECK_HEADS = Operation(
         },
     ),
     answer="HeadsCompared",
-    help="Compare the log with heads that somebody holds: each chain that is named is computed anew from its first event.",
+    help="Compare the log with kept heads: each chain is computed again from its first event.",
 )
 OWNER_HEADS = Operation(
     name="owner heads",
@@ -263,6 +259,6 @@ OWNER_HEADS = Operation(
         *PLACE,
     ),
     answer="OwnerHead",
-    help="The head of an owner's chain, now or as of the past, and whether it is the one that was told. Leaves no trace.",
+    help="The head of an owner's chain, now or in the past, and whether it is the given one. Leaves no trace.",
     folds=True,
 )

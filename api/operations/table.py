@@ -4,8 +4,6 @@ Made by `make client` of the commands: change those, and make it again. It impor
 text, those of `ops` too: `engramlog --help` and completion load nothing else.
 """
 
-# ruff: noqa: E501
-
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -24,12 +22,12 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         OperationRow(
             "search",
             "engramlog_server.api.cli.commands.search",
-            "Find memories; each tells why it stands where it stands, and the answer tells what was withheld.",
+            "Search memories; results come with reasons, and withheld matches are counted.",
         ),
         OperationRow(
             "get",
             "engramlog_server.api.cli.commands.memories",
-            "Everything about one memory; a secret's text only with --reveal, which is recorded before it is shown.",
+            "Show everything about one memory. The text of a secret needs --reveal, which is recorded first.",
         ),
         OperationRow(
             "list",
@@ -39,96 +37,94 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         OperationRow(
             "why",
             "engramlog_server.api.cli.commands.memories",
-            "Why a memory weighs what it weighs: every factor, every change, where it comes from. Leaves no trace.",
+            "Explain a memory's weight: factors, changes and sources. Leaves no trace.",
         ),
         OperationRow(
             "history",
             "engramlog_server.api.cli.commands.memories",
-            "The change log: every event, what it decided, the weight before and after. JSON has every entry.",
+            "Show the change log: each event, its decision, and the weight before and after.",
         ),
         OperationRow(
             "events",
             "engramlog_server.api.cli.commands.events",
-            "The events of the log themselves, turns and tool results too: by type, time, session, who; or as they come.",
+            "Show events of the log, also turns and tool results, with filters; --follow waits for new ones.",
         ),
         OperationRow(
             "assess",
             "engramlog_server.api.operations.knowing",
-            "How sure are we about a topic? A score, advice, the best evidence, and the numbers behind it.",
+            "Assess what is known about a topic: score, advice, best evidence and figures.",
         ),
         OperationRow(
             "map",
             "engramlog_server.api.cli.commands.memories",
-            "A map of what is known about a topic: the best hits, their associations, and how they cluster.",
+            "Map what is known about a topic: best results, associations and clusters.",
         ),
         OperationRow(
             "associations",
             "engramlog_server.api.operations.knowing",
-            "What a memory is associated with, as a tree: by keywords, task, time, what was told, and being recalled together.",
+            "Show a memory's associations as a tree: keywords, task, time, links, recalled together.",
         ),
         OperationRow(
             "facts",
             "engramlog_server.api.operations.knowing",
-            "What is known as triples, with the memories that are their evidence. Leaves no trace.",
+            "List triples with the memories that back them. Leaves no trace.",
         ),
         OperationRow(
             "synonyms",
             "engramlog_server.api.cli.commands.memories",
-            "An owner's synonyms, and what a search for a word looks for; with two words define a pair.",
+            "List an owner's synonyms; with two words, define a pair.",
         ),
         OperationRow(
             "context",
             "engramlog_server.api.cli.commands.context",
-            "The block to put into a prompt: time, core, the conversation so far, memories that may matter, what tools found.",
+            "Print the block for a prompt: profile, conversation so far, related memories, tool results.",
         ),
         OperationRow(
             "answers",
             "engramlog_server.api.cli.commands.context",
-            "What stood in the prompts of answers: the turns, and of one its memories and the block as it was. Leaves no trace.",
+            "List turns with memories in their prompts; for one turn, show its memories and the block as it was. Leaves no trace.",
         ),
     ),
     "Compare": (
         OperationRow(
             "compare",
             "engramlog_server.api.cli.commands.compare",
-            "Read the same history under every law: what each would show, and how one memory fares over time. Writes nothing.",
+            "Compare the laws on the same history: what each shows, or one memory over time. Writes nothing.",
         ),
         OperationRow(
             "diff",
             "engramlog_server.api.cli.commands.compare",
-            "What changed between two moments: memories, weights, what is shown, ranks of questions; by whom and why.",
+            "Show what changed between two moments, who changed it, and why.",
         ),
         OperationRow(
             "parameters",
             "engramlog_server.api.cli.commands.profile",
-            "Every parameter that can be set of the laws and modes: default, bounds, and what it is. Opens no store.",
+            "List every parameter of laws and modes: default, bounds, meaning. Opens no store.",
         ),
         OperationRow(
             "profile",
             "engramlog_server.api.cli.commands.profile",
-            "The law that an owner's recall and lifecycle go by, with its parameters; or choose another from here on.",
+            "Show an owner's law and parameters, or choose another law.",
         ),
         OperationRow(
             "replay",
             "engramlog_server.api.cli.commands.replay",
-            "Fold an owner's events under other parameters, or without some of them, and show what differs. Writes nothing.",
+            "Fold an owner's events without some of them, or under other parameters, and show what differs. Writes nothing.",
         ),
     ),
     "Say": (
         OperationRow(
-            "add",
-            "engramlog_server.api.operations.saying",
-            "Remember one thing, as it is told: a memory of kind and category `fact` unless you say otherwise.",
+            "add", "engramlog_server.api.operations.saying", "Add one memory. Kind and category are `fact` by default."
         ),
         OperationRow(
             "edit",
             "engramlog_server.api.cli.commands.write",
-            "Say the same thing better under the same id; or say how sensitive it is, or that it stands in every prompt.",
+            "Give a memory better words under the same id, or set its sensitivity or tier.",
         ),
         OperationRow(
             "mention",
             "engramlog_server.api.cli.commands.write",
-            "Record that somebody came back to a memory; --confirm also takes back any negation of it.",
+            "Record that a memory was mentioned again; --confirm also undoes its negation.",
         ),
         OperationRow(
             "append",
@@ -143,79 +139,77 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         OperationRow(
             "extract",
             "engramlog_server.api.cli.commands.jobs",
-            "Read the turns that nobody has read yet, and keep what their speakers state as typed memories, by rules or by a model.",
+            "Extract typed memories from unread turns, by rules or by a model.",
         ),
         OperationRow(
             "episodes",
             "engramlog_server.api.cli.commands.jobs",
-            "Make episodes of what was said: ten messages each, once they left working memory or their session ended.",
+            "Make episodes of ten messages each, after they left working memory or their session ended.",
         ),
         OperationRow(
             "negate",
             "engramlog_server.api.operations.writing",
-            "It is no longer so: demote a memory, keep its history, and optionally say what holds instead.",
+            "Mark a memory as no longer true, keep its history, and optionally say what is true now.",
         ),
         OperationRow(
             "merge",
             "engramlog_server.api.operations.writing",
-            "Several memories become a new one; the sources stay readable, and `unmerge` brings them back.",
+            "Merge several memories into a new one. The sources stay readable; `unmerge` brings them back.",
         ),
         OperationRow(
             "unmerge",
             "engramlog_server.api.operations.writing",
-            "Undo a merge: its sources come back as they were, and the merged memory retires to review mode.",
+            "Undo a merge: its sources come back, and the merged memory is shown only in review mode.",
         ),
         OperationRow(
             "delete",
             "engramlog_server.api.cli.commands.write",
-            "Soft delete: hidden at once, kept 30 days; --undo restores. The text stays in the log.",
+            "Delete a memory: hidden at once, restorable for 30 days with --undo. The text stays in the log.",
         ),
         OperationRow(
             "set-aside",
             "engramlog_server.api.cli.commands.replay",
-            "Withhold everything a session, principal or actor said, or what rests on an older page; --undo takes it back.",
+            "Withhold everything from a session, principal or actor, or memories on an older document; --undo brings it back.",
         ),
         OperationRow(
             "retract",
             "engramlog_server.api.cli.commands.replay",
-            "Undo events, a turn, a session or all that somebody brought, with what was decided from it; first tells its reach.",
+            "Undo events, turns, sessions or everything from a source, with everything derived from it. Shows its reach first.",
         ),
         OperationRow(
             "export",
             "engramlog_server.api.cli.commands.imports",
-            "An owner's memories, oldest first, as lines to import again or as a text. What is left out is told by reason.",
+            "Export an owner's memories, oldest first, as lines to import again or as text. Omitted ones are counted by reason.",
         ),
     ),
     "Keep": (
         OperationRow(
-            "inbox",
-            "engramlog_server.api.cli.commands.inbox",
-            "What waits for a person; with an item accept it, reject it, or say it in your own words.",
+            "inbox", "engramlog_server.api.cli.commands.inbox", "List the inbox; accept, reject or reword one item."
         ),
         OperationRow(
             "health",
             "engramlog_server.api.operations.living",
-            "All live memories by how well they are held (Ebbinghaus strength, whatever the profile), strongest first.",
+            "List live memories by Ebbinghaus strength, strongest first, whatever the profile.",
         ),
         OperationRow(
             "fading",
             "engramlog_server.api.operations.living",
-            "Live memories that are nearly forgotten (Ebbinghaus strength under 30), weakest first. Leaves no trace.",
+            "List live memories with an Ebbinghaus strength under 30, weakest first. Leaves no trace.",
         ),
         OperationRow(
             "reinforce",
             "engramlog_server.api.operations.living",
-            "It was put to use, or looked at again: hold it better. Tells what each law reads before and after.",
+            "Record a use or manual review, which strengthens a memory. Shows each law before and after.",
         ),
         OperationRow(
             "review",
             "engramlog_server.api.cli.commands.profile",
-            "What is due for review, the most pressing first; or grade one, which says when it is due again.",
+            "List memories that are due for review, or grade one.",
         ),
         OperationRow(
             "cleanup",
             "engramlog_server.api.cli.commands.jobs",
-            "Do now what the lifecycle jobs do by themselves under `up`: record levels, delete what its law lets go, purge.",
+            "Run lifecycle jobs now: record levels, delete what the owner's law lets go, purge.",
         ),
     ),
     "Share": (
@@ -224,15 +218,11 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "engramlog_server.ops.commands.keys",
             "Keys by which others open this store: new, revoke, and tokens of them that do less.",
         ),
-        OperationRow(
-            "grant",
-            "engramlog_server.api.cli.commands.access",
-            "Say what a principal may do from here on; what he could do before holds no more.",
-        ),
+        OperationRow("grant", "engramlog_server.api.cli.commands.access", "Replace all grants of a principal."),
         OperationRow(
             "access",
             "engramlog_server.api.cli.commands.access",
-            "Keys and grants of every principal, now or on a day; --keys by key, --reads shows who looked at what.",
+            "Show keys and grants of every principal, now or on any day; --reads shows who looked at what.",
         ),
     ),
     "Operate": (
@@ -284,12 +274,12 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         OperationRow(
             "alarms",
             "engramlog_server.api.cli.commands.store",
-            "What stopped or was lost, until it is over or somebody has looked; exit code 1 while anything stands still.",
+            "Show active alarms; exit code 1 while something has stopped.",
         ),
         OperationRow(
             "stats",
             "engramlog_server.api.cli.commands.memories",
-            "Counts: of the store and its largest owners, or of one owner's memories by category, level and state.",
+            "Count the store's events and largest owners, or one owner's memories by category, level and state.",
         ),
         OperationRow(
             "dead",

@@ -19,50 +19,50 @@ from engramlog_server.api.operations.definition import (
 )
 
 NOW = {"now": {"summary": "By the user, now", "value": {}}}
-TURN_ID = text("turn_id", "The turn in which it was said.", "D4:7")
+TURN_ID = text("turn_id", "Turn in which it was said.", "D4:7")
 
 NEGATE = Operation(
     name="negate",
-    help="It is no longer so: demote a memory, keep its history, and optionally say what holds instead.",
+    help="Mark a memory as no longer true, keep its history, and optionally say what is true now.",
     call="writer.negate",
     needs=needs.CORRECTS,
     path=f"{MEMORY}/negate",
     question=(
-        text("correction", "What holds instead: becomes a new memory.", "I drink tea now"),
-        text("replaced_by", "Or the id of a memory that holds instead.", "tea"),
-        text("resolution", "latest_wins, version_keep or weight_balance; by category if not given.", "latest_wins"),
-        flag("never", "It was never so: told again by anybody, it becomes no memory. A person says so."),
+        text("correction", "What is true now; saved as a new memory.", "I drink tea now"),
+        text("replaced_by", "Or the id of a memory that is true now.", "tea"),
+        text("resolution", "latest_wins, version_keep or weight_balance. [default: by category]", "latest_wins"),
+        flag("never", "It was never true: do not remember it again, even if it is repeated. Only a person can say so."),
         TURN_ID,
-        text("session", "Id of the conversation.", "s1"),
+        text("session", "Session (conversation) id.", "s1"),
         DRY_RUN,
         *REASONED,
     ),
     body=Body(
         "Negation",
-        "It is no longer so.",
-        {"corrected": {"summary": "With what holds instead", "value": {"correction": "I drink tea now"}}},
+        "The memory is no longer true.",
+        {"corrected": {"summary": "With what is true now", "value": {"correction": "I drink tea now"}}},
     ),
     answer="Effects",
     example='Example: `engramlog negate alice coffee --correction "I drink tea now" --reason "said so"`',
 )
 CONFIRM = Operation(
     name="confirm",
-    help="It holds, as if just said again: a negated memory comes back, whoever negated it."
-    " What had replaced it stays, both flagged.",
+    help="Confirm a memory as if the user said it again. A negated memory comes back; its replacement stays, and both are"
+    " flagged.",
     call="writer.confirm",
     needs=needs.CORRECTS,
     path=f"{MEMORY}/confirm",
     question=(DRY_RUN, *SAID),
-    body=Body("Told", "Who says so, and when.", NOW),
+    body=Body("Told", "Actor and time of the statement.", NOW),
     answer="Effects",
-    route_help="It holds, as if just said again: a negated memory comes back, whoever negated it. What had replaced it stays, both"
-    " flagged. Only the user's word brings it back: from another actor it counts as a mention alone.",
-    more="Only the user's word brings it back: from another `--actor` it counts as a mention alone.",
+    route_help="Confirm a memory as if the user said it again. A negated memory comes back; its replacement stays, and both are"
+    " flagged. From another actor than the user it counts only as a mention.",
+    more="From another `--actor` than user it counts only as a mention.",
     example="Example: `engramlog mention alice coffee --confirm`",
 )
 SENSITIVITY = Operation(
     name="sensitivity",
-    help="Say how sensitive a memory is, up or down: the one way down from what rules found in its words.",
+    help="Set how sensitive a memory is. Only this can lower the level that rules found.",
     call="writer.set_sensitivity",
     needs=needs.CORRECTS,
     path=f"{MEMORY}/sensitivity",
@@ -76,35 +76,36 @@ SENSITIVITY = Operation(
             bounds={"strict": True},
             option=Option(argument=True, metavar="LEVEL"),
         ),
-        needed("reason", "Why, in words; kept in the log.", "a made-up number"),
+        needed("reason", "The reason; kept in the log.", "a made-up number"),
         DRY_RUN,
         *SAID,
     ),
     body=Body(
         "Judging",
-        "How sensitive a memory is, as a person says.",
+        "The sensitivity that a person sets.",
         {"public": {"summary": "It is no secret", "value": {"level": 0, "reason": "an example out of a book"}}},
     ),
     answer="LevelSet",
-    more="It holds for the words that it has now: other words are looked at anew. Only a user or an operator may say so. Of a"
-    " turn it names the statements that were drawn from it and are told as before.",
-    route_help="A person says how sensitive it is, up or down: the one way down from what rules found. `user` only; agents are"
-    " refused. Of a turn `statements` counts what was drawn from it and is told at a lower level, and names the first 20.",
+    more="The level applies to the current text; rules read another text again. Only a user or operator can set it. For a"
+    " turn, the answer names statements extracted from it that keep their level.",
+    route_help="Set how sensitive a memory is. Only this can lower the level that rules found. Actor `user` only. For a turn,"
+    " `statements` counts extracted statements with a lower level and names the first 20.",
 )
 WITH = (
-    flag("with_sources", "Retract the turns that say it too, and all that was made of them."),
-    flag("core", "Core and system memories are meant too, where they are named."),
+    flag("with_sources", "Also retract the turns that say it, and everything made of them."),
+    flag("core", "Also delete named core and system memories."),
     flag(
         "never",
-        "What they say is rejected too: told again, it becomes no memory. Of one named alone, which no other memory says, it is.",
+        "Do not remember the statements again, even if they are repeated. [default: only if one memory is named, and no"
+        " other memory says the same]",
     ),
-    flag("dry_run", "Tell what would be deleted and what would go with it; write nothing."),
+    flag("dry_run", "Show what would be deleted with it. Write nothing."),
     *REASONED,
 )
 """How memories are deleted."""
 DELETE = Operation(
     name="delete",
-    help="Soft delete: hidden at once, kept 30 days; --undo restores. The text stays in the log.",
+    help="Delete a memory: hidden at once, restorable for 30 days with --undo. The text stays in the log.",
     apart=True,
     call="deleter.delete_many",
     needs=needs.DELETES,
@@ -112,13 +113,13 @@ DELETE = Operation(
     question=(*WITH, EVENT_ID),
     body=Body(
         "DeletionOfOne",
-        "One memory is deleted.",
-        {"first": {"summary": "With the turns that say it; told before it is done", "value": {"dry_run": True}}},
+        "Delete one memory.",
+        {"first": {"summary": "With the turns that say it; shown before it is done", "value": {"dry_run": True}}},
     ),
     answer="Removed",
-    route_help="Soft delete: hidden at once, kept 30 days, restorable. The text stays in the log.\n\n"
-    "What was made only of it goes with it: `also`; `still_said_in` names turns that still say it. A core or system memory is"
-    " left alone unless `core` is true, and one that is deleted already: 207, with the reason under `skipped`.",
+    route_help="Delete a memory: hidden at once, restorable for 30 days. The text stays in the log.\n\n`also` lists memories"
+    " made only of it, which are deleted too; `still_said_in` lists turns that still say it. Core and system memories"
+    " need `core`. 207 with a reason under `skipped` if one is left alone or already deleted.",
 )
 DELETE_MANY = Operation(
     name="delete_many",
@@ -129,22 +130,22 @@ DELETE_MANY = Operation(
     question=(Parameter("ids", list[str], "At most 1,000 ids.", examples=(["coffee", "tea"],), option=None), *WITH),
     body=Body(
         "Deleting",
-        "Several memories are deleted.",
+        "Delete several memories.",
         {"two": {"summary": "Two memories, by the user, now", "value": {"ids": ["coffee", "tea"]}}},
     ),
     answer="Deleted",
     statuses=(404, 409, 413, 504, 507),
-    help="Soft delete up to 1,000 memories, with what was made only of them; core and system ones are left alone unless `core`.",
-    more="404 or 422 where none could ever be deleted.",
+    help="Delete up to 1,000 memories, with everything made only of them. Core and system memories need `core`.",
+    more="404 or 422 if none of them can be deleted.",
 )
 RESTORE = Operation(
     name="restore",
-    help="Undo a soft delete: the memory comes back as it was, and with it what its deletion took along.",
+    help="Undo a deletion: the memory comes back, with everything that was deleted with it.",
     call="restorer.restore",
     needs=needs.DELETES,
     path=f"{MEMORY}/restore",
     question=(*REASONED, EVENT_ID),
-    body=Body("Once", "What may be told again, and changes nothing then.", NOW),
+    body=Body("Once", "A call that can be repeated and then changes nothing.", NOW),
     answer="Restored",
 )
 RESTORE_MANY = Operation(
@@ -156,34 +157,34 @@ RESTORE_MANY = Operation(
     path=f"{MEMORIES}/restore",
     question=(
         Parameter("ids", list[str], "At most 1,000 ids.", examples=(["coffee", "tea"],), option=None),
-        flag("dry_run", "Tell what would be restored and what would come with it; write nothing."),
+        flag("dry_run", "Show what would be restored with it. Write nothing."),
         *REASONED,
     ),
     body=Body(
         "Restoring",
-        "Several memories are restored.",
+        "Restore several memories.",
         {"two": {"summary": "Two memories, by the user, now", "value": {"ids": ["coffee", "tea"]}}},
     ),
     answer="RestoredMany",
     statuses=(404, 409, 413, 504, 507),
-    help="Undo soft deletes of up to 1,000 memories, and of what went with them; told `deleted` of a deletion, it undoes that.",
-    more="404 or 422 where none could ever be restored.",
+    help="Undo deletions of up to 1,000 memories, and of everything deleted with them. Takes the `deleted` of a deletion.",
+    more="404 or 422 if none of them can be restored.",
 )
 UNMERGE = Operation(
     name="unmerge",
-    help="Undo a merge: its sources come back as they were, and the merged memory retires to review mode.",
+    help="Undo a merge: its sources come back, and the merged memory is shown only in review mode.",
     call="writer.unmerge",
     needs=needs.CORRECTS,
     path=f"{MEMORY}/unmerge",
     title="Un-merge",
     question=(DRY_RUN, *REASONED),
-    body=Body("Reasoned", "What may be told with why.", NOW),
+    body=Body("Reasoned", "A call with an optional reason.", NOW),
     answer="Effects",
     example="Example: `engramlog unmerge alice coffee-habit`",
 )
 MERGE = Operation(
     name="merge",
-    help="Several memories become a new one; the sources stay readable, and `unmerge` brings them back.",
+    help="Merge several memories into a new one. The sources stay readable; `unmerge` brings them back.",
     call="writer.merge",
     needs=needs.CORRECTS,
     path=f"{OWNER}/merge",
@@ -197,16 +198,16 @@ MERGE = Operation(
         ),
         text(
             "summary",
-            "What the merged memory says; what the newest source says, and others add, if not given.",
+            "Text of the merged memory. [default: the newest source, and what others add]",
             "Drinks coffee",
         ),
-        text("into", "The new memory's id; made up if not given.", "coffee-habit"),
+        text("into", "Id of the new memory. [default: generated]", "coffee-habit"),
         DRY_RUN,
         *REASONED,
     ),
     body=Body(
         "Merging",
-        "Several memories become a new one.",
+        "Merge several memories into a new one.",
         {"two": {"summary": "Two memories into one", "value": {"sources": ["m1", "m2"], "summary": "Drinks coffee"}}},
     ),
     answer="Effects",
@@ -216,17 +217,17 @@ MERGE = Operation(
 
 PROMOTE = Operation(
     name="promote",
-    help="As an operator, have a memory stand in every prompt, under *Always holds*, or take it from there.",
+    help="As an operator, put a memory into every prompt, or remove it from there.",
     call="writer.promote",
     path=f"{MEMORY}/promote",
     question=(
-        Parameter("to", str, "core or system; or fact or episode, which takes it back.", "core", ("core",)),
+        Parameter("to", str, "core or system; fact or episode undo it.", "core", ("core",)),
         REASON,
         OCCURRED_AT,
         KEY,
     ),
     answer="Effects",
-    more="You answer for its words: once somebody else revises them it stands there no longer, until it is promoted again.",
+    more="You vouch for its text. If anybody else revises it, it leaves the prompts until it is promoted again.",
 )
 """A command alone: over HTTP nobody speaks as an operator."""
 """Those whose routes say nothing that is not here."""

@@ -104,42 +104,41 @@ def search(
     inspect: bool | None = None,
     reasons: bool | None = None,
 ) -> Plan[Found]:
-    """Find memories; each tells why it stands where it stands, and the answer tells what was withheld.
+    """Search memories; results come with reasons, and withheld matches are counted.
 
-    `query`: What to look for, in any language.
-    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Default: normal.
-    `limit`: How many results a page, 1 to 100. Default: 5.
-    `cursor`: The next page: what `next` said, with nothing else changed. It is read as of the first page.
-    `ranking`: `conversation` (text, and its place in the conversation), `text`, `published` (seed 001's score),
-    `overlap` (seed 004's) or `associative` (what activation reaches among the hits). Default: conversation.
+    `query`: The question, in any language.
+    `mode`: `normal` (for a dialogue), `review` (also replaced memories) or `debug` (all memories). Default: normal.
+    `limit`: Results per page, 1 to 100. Default: 5.
+    `cursor`: Next page: send `next` of the page before, with nothing else changed. All pages show the state of the
+    first.
+    `ranking`: `conversation` (text and place in the conversation), `text`, `published` (formula of the hybrid-search
+    source), `overlap` (ebbinghaus source) or `associative` (spreading activation). Default: conversation.
     `search_mode`: `keyword`, `semantic`, `hybrid`; hybrid goes by words where no embedder is configured. Default:
     hybrid.
-    `keywords`: Only what has one of these keywords; repeatable.
+    `keywords`: Only memories with one of these keywords; repeatable.
     `kinds`: Only these kinds of memory (fact, lesson ...); repeatable.
     `categories`: Only these categories (identity, skill ...); repeatable.
-    `tags`: Only what has one of these context tags (late_night, weekend, debugging ..., or a producer's own);
-    repeatable.
-    `feeling`: Only what is positive, negative or urgent.
+    `tags`: Only memories with one of these tags (late_night, weekend, debugging ..., or a producer's own); repeatable.
+    `feeling`: Only positive, negative or urgent memories.
     `session`: Only from this session.
-    `project`: Only of this project.
-    `near_project`: Memories of this project stand higher under `overlap`.
-    `speaker`: Only what this speaker said.
-    `since`: Created then or later: 2026-05-01, an instant, or words such as "last week", 上周; of a range its beginning.
-    `until`: Created up to the end of that; the same forms. The answer tells both.
-    `min_relevance`: Only at least so relevant, 0 to 1.
-    `min_weight`: Only of at least this weight.
-    `trust`: Only what is trusted at least so far: `imported`, `inferred` or `asserted` (by the user himself).
-    `metadata`: Only what was told with it: name=value, all of them; repeatable.
-    `associations`: Also what the hits bring to mind, and how.
+    `project`: Only this project.
+    `near_project`: With `overlap`: rank memories of this project higher.
+    `speaker`: Only statements of this speaker.
+    `since`: Created at or after this day, instant or phrase ("last week", 上周; its beginning).
+    `until`: Created up to the end of this; the same forms. The answer shows both bounds.
+    `min_relevance`: Least relevance, 0 to 1.
+    `min_weight`: Least weight.
+    `trust`: Least trust: `imported`, `inferred` or `asserted` (said by the user).
+    `metadata`: Only memories with this metadata, name=value; all must match; repeatable.
+    `associations`: Include memories associated with the results.
     `include_faded`: Include memories hidden only because they are old. [default: the owner's parameter `long_ago`].
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `after`: Wait until this position of the owner is folded (read your writes).
     `at`: Compute weights at this instant, past or future, instead of now.
-    `trace`: Record that these memories were shown, after the answer. Default: True.
-    `inspect`: Somebody only looks: recorded in any mode and at any time, and no memory gains by it.
-    `reasons`: Tell in `explain` what each score and weight is made of; without, its parts are empty. Default: True.
+    `trace`: Record after the answer that these memories were shown. Default: True.
+    `inspect`: Record a look (`inspection`) in any mode and at any time. No weight changes.
+    `reasons`: Show the parts of each score and weight in `explain`. Default: True.
     """
     told = yield from ask(
         scope,
@@ -217,41 +216,38 @@ def list_(
 ) -> Plan[Listing]:
     """An owner's memories, filtered and ordered, by default the newest activation first. Leaves no trace.
 
-    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Default: normal.
+    `mode`: `normal` (for a dialogue), `review` (also replaced memories) or `debug` (all memories). Default: normal.
     `kinds`: Only these kinds of memory (fact, lesson ...); repeatable.
     `categories`: Only these categories (identity, skill ...); repeatable.
-    `tags`: Only what has one of these context tags (late_night, weekend, debugging ..., or a producer's own);
-    repeatable.
+    `tags`: Only memories with one of these tags (late_night, weekend, debugging ..., or a producer's own); repeatable.
     `session`: Only from this session.
-    `project`: Only of this project.
-    `speaker`: Only what this speaker said.
-    `since`: Created then or later: 2026-05-01, an instant, or words such as "last week", 上周; of a range its beginning.
-    `until`: Created up to the end of that; the same forms. The answer tells both.
-    `min_weight`: Only of at least this weight.
-    `trust`: Only what is trusted at least so far: `imported`, `inferred` or `asserted` (by the user himself).
-    `max_weight`: Only of at most this weight.
-    `statuses`: Only of this status: live, fading, kept_version, superseded, merged, retired, proposed, set_aside,
-    rejected, deleted or purged, as far as the mode shows it; repeatable.
+    `project`: Only this project.
+    `speaker`: Only statements of this speaker.
+    `since`: Created at or after this day, instant or phrase ("last week", 上周; its beginning).
+    `until`: Created up to the end of this; the same forms. The answer shows both bounds.
+    `min_weight`: Least weight.
+    `trust`: Least trust: `imported`, `inferred` or `asserted` (said by the user).
+    `max_weight`: Highest weight.
+    `statuses`: Only this status: live, fading, kept_version, superseded, merged, retired, proposed, set_aside,
+    rejected, deleted or purged, if the mode shows it; repeatable.
     `levels`: Only at this level now: full, summary, tag, trace or archive; repeatable.
-    `trusts`: Only of just this trust: asserted, inferred, imported, proposed, disputed or rejected; repeatable.
-    `tiers`: Only of this tier: system, core, fact or episode; repeatable.
-    `sensitivities`: Only of this sensitivity, 0 to 3; repeatable.
+    `trusts`: Only exactly this trust: asserted, inferred, imported, proposed, disputed or rejected; repeatable.
+    `tiers`: Only this tier: system, core, fact or episode; repeatable.
+    `sensitivities`: Only this sensitivity, 0 to 3; repeatable.
     `sources`: Only from this source: user, assistant, judge, system or import; repeatable.
-    `flags`: Only what is conflicting (it may contradict one that stands), waiting (the inbox has something about it) or
+    `flags`: Only memories that are conflicting (may contradict another), waiting (an inbox item is about them) or
     ground_changed; repeatable.
-    `words`: Only what has this in its text or its id, in any case, width, and traditional or simplified; a secret by
-    its id alone.
-    `updated_since`: Made or revised then or later; the forms of `since`.
-    `updated_until`: Made or revised up to the end of that.
-    `sort`: By `activated`, `created`, `updated`, `weight` or `id`; of equals what was made later stands first. Default:
-    activated.
+    `words`: Only memories whose text or id contains this, in any case, width, traditional or simplified. Secrets match
+    by id only.
+    `updated_since`: Created or revised at or after this; the forms of `since`.
+    `updated_until`: Created or revised up to the end of this.
+    `sort`: Sort by `activated`, `created`, `updated`, `weight` or `id`; ties: newest first. Default: activated.
     `order`: `descending` (newest, heaviest first) or `ascending`. [default: ascending for ids, else descending].
-    `limit`: How many, 1 to 1000. Default: 50.
-    `offset`: How many to pass over.
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
+    `limit`: Most entries, 1 to 1000. Default: 50.
+    `offset`: Number of rows to skip.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `after`: Wait until this position of the owner is folded (read your writes).
     `at`: Compute weights at this instant, past or future, instead of now.
     """
     told = yield from ask(
@@ -324,38 +320,36 @@ def counts(
     after: str | None = None,
     at: datetime | str | None = None,
 ) -> Plan[Counts]:
-    """How many memories a list has by status, level, trust, tier, kind, tag and the rest, and by law. Leaves no trace.
+    """Count the memories of a list by status, level, trust, tier, kind, tag, law and more. Leaves no trace.
 
-    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Default: normal.
+    `mode`: `normal` (for a dialogue), `review` (also replaced memories) or `debug` (all memories). Default: normal.
     `kinds`: Only these kinds of memory (fact, lesson ...); repeatable.
     `categories`: Only these categories (identity, skill ...); repeatable.
-    `tags`: Only what has one of these context tags (late_night, weekend, debugging ..., or a producer's own);
-    repeatable.
+    `tags`: Only memories with one of these tags (late_night, weekend, debugging ..., or a producer's own); repeatable.
     `session`: Only from this session.
-    `project`: Only of this project.
-    `speaker`: Only what this speaker said.
-    `since`: Created then or later: 2026-05-01, an instant, or words such as "last week", 上周; of a range its beginning.
-    `until`: Created up to the end of that; the same forms. The answer tells both.
-    `min_weight`: Only of at least this weight.
-    `trust`: Only what is trusted at least so far: `imported`, `inferred` or `asserted` (by the user himself).
-    `max_weight`: Only of at most this weight.
-    `statuses`: Only of this status: live, fading, kept_version, superseded, merged, retired, proposed, set_aside,
-    rejected, deleted or purged, as far as the mode shows it; repeatable.
+    `project`: Only this project.
+    `speaker`: Only statements of this speaker.
+    `since`: Created at or after this day, instant or phrase ("last week", 上周; its beginning).
+    `until`: Created up to the end of this; the same forms. The answer shows both bounds.
+    `min_weight`: Least weight.
+    `trust`: Least trust: `imported`, `inferred` or `asserted` (said by the user).
+    `max_weight`: Highest weight.
+    `statuses`: Only this status: live, fading, kept_version, superseded, merged, retired, proposed, set_aside,
+    rejected, deleted or purged, if the mode shows it; repeatable.
     `levels`: Only at this level now: full, summary, tag, trace or archive; repeatable.
-    `trusts`: Only of just this trust: asserted, inferred, imported, proposed, disputed or rejected; repeatable.
-    `tiers`: Only of this tier: system, core, fact or episode; repeatable.
-    `sensitivities`: Only of this sensitivity, 0 to 3; repeatable.
+    `trusts`: Only exactly this trust: asserted, inferred, imported, proposed, disputed or rejected; repeatable.
+    `tiers`: Only this tier: system, core, fact or episode; repeatable.
+    `sensitivities`: Only this sensitivity, 0 to 3; repeatable.
     `sources`: Only from this source: user, assistant, judge, system or import; repeatable.
-    `flags`: Only what is conflicting (it may contradict one that stands), waiting (the inbox has something about it) or
+    `flags`: Only memories that are conflicting (may contradict another), waiting (an inbox item is about them) or
     ground_changed; repeatable.
-    `words`: Only what has this in its text or its id, in any case, width, and traditional or simplified; a secret by
-    its id alone.
-    `updated_since`: Made or revised then or later; the forms of `since`.
-    `updated_until`: Made or revised up to the end of that.
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
+    `words`: Only memories whose text or id contains this, in any case, width, traditional or simplified. Secrets match
+    by id only.
+    `updated_since`: Created or revised at or after this; the forms of `since`.
+    `updated_until`: Created or revised up to the end of this.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `after`: Wait until this position of the owner is folded (read your writes).
     `at`: Compute weights at this instant, past or future, instead of now.
     """
     told = yield from ask(
@@ -402,12 +396,11 @@ def provenance(
     known: datetime | str | None = None,
     after: str | None = None,
 ) -> Plan[Provenance]:
-    """Where a memory comes from: turns, memories it was merged or corrected from, events; as a tree.
+    """Show the turns, memories and events from which a memory comes, as a tree.
 
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `after`: Wait until this position of the owner is folded (read your writes).
     """
     told = yield from ask(
         scope,
@@ -432,14 +425,13 @@ def uses(
     limit: int = 20,
     offset: int | None = None,
 ) -> Plan[MemoryUses]:
-    """Which answers used a memory: the turns for which it was put into a prompt, and what was replied. Leaves no trace.
+    """List the turns for which a memory was put into a prompt, with the replies. Leaves no trace.
 
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
-    `limit`: How many, 1 to 1000. Default: 20.
-    `offset`: How many to pass over.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `after`: Wait until this position of the owner is folded (read your writes).
+    `limit`: Most entries, 1 to 1000. Default: 20.
+    `offset`: Number of rows to skip.
     """
     told = yield from ask(
         scope,
@@ -464,12 +456,11 @@ def stats(
     after: str | None = None,
     at: datetime | str | None = None,
 ) -> Plan[OwnerStats]:
-    """Counts: of the store and its largest owners, or of one owner's memories by category, level and state.
+    """Count the store's events and largest owners, or one owner's memories by category, level and state.
 
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `after`: Wait until this position of the owner is folded (read your writes).
     `at`: Compute weights at this instant, past or future, instead of now.
     """
     told = yield from ask(
@@ -496,14 +487,14 @@ def restore_many(
     key: str | None = None,
     reason: str | None = None,
 ) -> Plan[RestoredMany]:
-    """Undo soft deletes of up to 1,000 memories, and of what went with them; told `deleted` of a deletion, it undoes that.
+    """Undo deletions of up to 1,000 memories, and of everything deleted with them. Takes the `deleted` of a deletion.
 
     `ids`: At most 1,000 ids.
-    `dry_run`: Tell what would be restored and what would come with it; write nothing.
+    `dry_run`: Show what would be restored with it. Write nothing.
     `actor`: Actor of the event: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
-    `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
-    `reason`: Why, in words; kept in the log.
+    `key`: Your own name for this call: repeated with it, the call writes nothing and returns its first answer.
+    `reason`: The reason; kept in the log.
     """
     told = yield from ask(
         scope,
@@ -533,12 +524,11 @@ def assess(
     known: datetime | str | None = None,
     at: datetime | str | None = None,
 ) -> Plan[Assessment]:
-    """How sure are we about a topic? A score, advice, the best evidence, and the numbers behind it.
+    """Assess what is known about a topic: score, advice, best evidence and figures.
 
-    `topic`: What it is about, in any language.
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
+    `topic`: The topic, in any language.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
     `at`: Compute weights at this instant, past or future, instead of now.
     """
     told = yield from ask(
@@ -567,16 +557,15 @@ def map_(
     known: datetime | str | None = None,
     at: datetime | str | None = None,
 ) -> Plan[KnowledgeMap]:
-    """A map of what is known about a topic: the best hits, their associations, and how they cluster.
+    """Map what is known about a topic: best results, associations and clusters.
 
-    `topic`: What it is about, in any language; without, the strongest of all that is known.
-    `depth`: Steps from what matches the topic, 1 to 4. Default: 2.
-    `least`: Links weaker than this are not followed. Default: 0.3.
-    `limit`: Nodes at the most, 1 to 1000. Default: 36.
-    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Default: normal.
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
+    `topic`: The topic, in any language. [default: the strongest memories].
+    `depth`: Steps from the matches, 1 to 4. Default: 2.
+    `least`: Least weight of links to follow. Default: 0.3.
+    `limit`: Most nodes, 1 to 1000. Default: 36.
+    `mode`: `normal` (for a dialogue), `review` (also replaced memories) or `debug` (all memories). Default: normal.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
     `at`: Compute weights at this instant, past or future, instead of now.
     """
     told = yield from ask(
@@ -607,13 +596,12 @@ def associations(
     known: datetime | str | None = None,
     at: datetime | str | None = None,
 ) -> Plan[AssociationTree]:
-    """What a memory is associated with, as a tree: by keywords, task, time, what was told, and being recalled together.
+    """Show a memory's associations as a tree: keywords, task, time, links, recalled together.
 
     `depth`: Steps, 1 to 4. Default: 1.
-    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Default: review.
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
+    `mode`: `normal` (for a dialogue), `review` (also replaced memories) or `debug` (all memories). Default: review.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
     `at`: Compute weights at this instant, past or future, instead of now.
     """
     told = yield from ask(
@@ -641,15 +629,14 @@ def facts(
     known: datetime | str | None = None,
     after: str | None = None,
 ) -> Plan[FactsKnown]:
-    """What is known as triples, with the memories that are their evidence. Leaves no trace.
+    """List triples with the memories that back them. Leaves no trace.
 
-    `about`: Only triples of which this is subject or object.
-    `limit`: How many, 1 to 1000. Default: 50.
-    `offset`: How many to pass over.
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
+    `about`: Only triples with this subject or object.
+    `limit`: Most entries, 1 to 1000. Default: 50.
+    `offset`: Number of rows to skip.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `after`: Wait until this position of the owner is folded (read your writes).
     """
     told = yield from ask(
         scope,
@@ -675,13 +662,12 @@ def synonyms(
     known: datetime | str | None = None,
     after: str | None = None,
 ) -> Plan[SynonymsKnown]:
-    """The synonyms that an owner defined, and what searches for a word look for. Leaves no trace.
+    """The owner's synonyms, and the words that a search for a word uses. Leaves no trace.
 
-    `of`: A word: what it is looked for by, known synonyms too.
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
+    `of`: Show the words that a search for this word uses, also built-in synonyms.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `after`: Wait until this position of the owner is folded (read your writes).
     """
     told = yield from ask(
         scope,
@@ -701,14 +687,14 @@ def define_synonym(
     occurred_at: datetime | str | None = None,
     key: str | None = None,
 ) -> Plan[SynonymSaid]:
-    """Two words mean the same in this owner's searches from here on. At most 256 pairs; 0 takes one out.
+    """Define a synonym for this owner's searches, at most 256 pairs; similarity 0 removes one.
 
     `word`: A word or phrase of at most 100 characters.
-    `synonym`: What it also means.
-    `similarity`: How alike, 0 to 1; 0 says that they are no synonyms. Default: 0.8.
+    `synonym`: The synonym.
+    `similarity`: Similarity, 0 to 1; 0 removes the pair. Default: 0.8.
     `actor`: Actor of the event: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
-    `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
+    `key`: Your own name for this call: repeated with it, the call writes nothing and returns its first answer.
     """
     told = yield from ask(
         scope,
@@ -740,15 +726,14 @@ def health(
     limit: int = 50,
     offset: int | None = None,
 ) -> Plan[MemoryHealth]:
-    """All live memories by how well they are held (Ebbinghaus strength, whatever the profile), strongest first.
+    """List live memories by Ebbinghaus strength, strongest first, whatever the profile.
 
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `after`: Wait until this position of the owner is folded (read your writes).
     `at`: Compute weights at this instant, past or future, instead of now.
-    `limit`: How many, 1 to 1000. Default: 50.
-    `offset`: How many to pass over.
+    `limit`: Most entries, 1 to 1000. Default: 50.
+    `offset`: Number of rows to skip.
     """
     told = yield from ask(
         scope,
@@ -776,15 +761,14 @@ def fading(
     limit: int = 50,
     offset: int | None = None,
 ) -> Plan[Fading]:
-    """Live memories that are nearly forgotten (Ebbinghaus strength under 30), weakest first. Leaves no trace.
+    """List live memories with an Ebbinghaus strength under 30, weakest first. Leaves no trace.
 
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `after`: Wait until this position of the owner is folded (read your writes).
     `at`: Compute weights at this instant, past or future, instead of now.
-    `limit`: How many, 1 to 1000. Default: 50.
-    `offset`: How many to pass over.
+    `limit`: Most entries, 1 to 1000. Default: 50.
+    `offset`: Number of rows to skip.
     """
     told = yield from ask(
         scope,
@@ -813,16 +797,15 @@ def review(
     limit: int = 10,
     kind: str | None = None,
 ) -> Plan[ReviewsDue]:
-    """What is due for review, the most pressing first; or grade one, which says when it is due again.
+    """List memories that are due for review, or grade one.
 
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `after`: Wait until this position of the owner is folded (read your writes).
     `at`: Compute weights at this instant, past or future, instead of now.
     `min_importance`: Least importance, 0 to 1: 0.4 confidence + 0.3 consolidation + 0.3 |emotion|. At confidence 0.6
     the default leaves out most. Default: 0.5.
-    `limit`: How many that are due, 1 to 100. Default: 10.
+    `limit`: Most memories, 1 to 100. Default: 10.
     `kind`: Only memories of this kind.
     """
     told = yield from ask(
@@ -851,12 +834,12 @@ def grade(
     occurred_at: datetime | str | None = None,
     key: str | None = None,
 ) -> Plan[Graded]:
-    """It was reviewed: when it is due again by SM-2 and by FSRS, and which of them decides. Counts as an access.
+    """Grade a review. Shows when the memory is due again by SM-2 and FSRS, and which decides. Counts as an access.
 
     `grade`: How well it was known, 0 (forgotten) to 5 (at once).
     `actor`: Actor of the event: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
-    `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
+    `key`: Your own name for this call: repeated with it, the call writes nothing and returns its first answer.
     """
     told = yield from ask(
         scope,
@@ -883,12 +866,11 @@ def profile(
     known: datetime | str | None = None,
     after: str | None = None,
 ) -> Plan[OwnerProfile]:
-    """The law that an owner's recall and lifecycle go by, with its parameters; or choose another from here on.
+    """Show an owner's law and parameters, or choose another law.
 
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `after`: Wait until this position of the owner is folded (read your writes).
     """
     told = yield from ask(
         scope, got(path_of(scope.whose(owner), "profile"), as_of=spelled(as_of), known=spelled(known), after=after)
@@ -906,13 +888,13 @@ def choose_profile(
     occurred_at: datetime | str | None = None,
     key: str | None = None,
 ) -> Plan[OwnerProfile]:
-    """Choose the law, change parameters, or both. It changes the owner, not its memories: nothing is lost by it.
+    """Choose an owner's law, change parameters, or both. No memory changes.
 
-    `profile`: A law to live by; `engramlog parameters --laws` lists them.
+    `profile`: The law; `engramlog parameters --laws` lists them.
     `parameters`: Parameters by name; to undo one, set its default again.
     `actor`: Actor of the event: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
-    `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
+    `key`: Your own name for this call: repeated with it, the call writes nothing and returns its first answer.
     """
     told = yield from ask(
         scope,
@@ -933,13 +915,13 @@ def choose_profile(
 
 
 def laws(scope: Scope) -> Plan[Laws]:
-    """Every law by which memories can be weighed: formula, factors, thresholds at the defaults, source. Opens no store."""
+    """List every law: formula, factors, default thresholds, source. Opens no store."""
     told = yield from ask(scope, got("/v1/laws"))
     return Laws.decode(told)
 
 
 def parameters(scope: Scope) -> Plan[ParametersKnown]:
-    """Every parameter that can be set of the laws and modes: default, bounds, and what it is. Opens no store."""
+    """List every parameter of laws and modes: default, bounds, meaning. Opens no store."""
     told = yield from ask(scope, got("/v1/parameters"))
     return ParametersKnown.decode(told)
 
@@ -954,14 +936,13 @@ def inbox(
     limit: int = 20,
     offset: int | None = None,
 ) -> Plan[InboxPage]:
-    """What waits for a person: changes of the user's own word by lower sources, and what others propose.
+    """List changes of the user's own statements by lower sources, and proposals, that wait for a person.
 
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
-    `limit`: How many, 1 to 100. Default: 20.
-    `offset`: How many to pass over.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `after`: Wait until this position of the owner is folded (read your writes).
+    `limit`: Most entries, 1 to 100. Default: 20.
+    `offset`: Number of rows to skip.
     """
     told = yield from ask(
         scope,
@@ -987,13 +968,13 @@ def accept(
     key: str | None = None,
     reason: str | None = None,
 ) -> Plan[Answered]:
-    """What waits is so: a person says it himself, and it is done or counts.
+    """Accept an inbox item: its change or proposal takes effect.
 
-    `item`: What is answered: `item` of the inbox.
+    `item`: The inbox item.
     `actor`: Actor of the event: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
-    `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
-    `reason`: Why, in words; kept in the log.
+    `key`: Your own name for this call: repeated with it, the call writes nothing and returns its first answer.
+    `reason`: The reason; kept in the log.
     """
     told = yield from ask(
         scope,
@@ -1024,14 +1005,14 @@ def amend(
     key: str | None = None,
     reason: str | None = None,
 ) -> Plan[Answered]:
-    """What waits, in a person's own words: the memory says this from here on.
+    """Answer an inbox item with your own words, which become the memory's text.
 
-    `item`: What is answered: `item` of the inbox.
-    `content`: What the memory says from here on.
+    `item`: The inbox item.
+    `content`: The new text of the memory.
     `actor`: Actor of the event: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
-    `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
-    `reason`: Why, in words; kept in the log.
+    `key`: Your own name for this call: repeated with it, the call writes nothing and returns its first answer.
+    `reason`: The reason; kept in the log.
     """
     told = yield from ask(
         scope,
@@ -1062,13 +1043,13 @@ def reject(
     key: str | None = None,
     reason: str | None = None,
 ) -> Plan[Answered]:
-    """What waits is not so: a change stays undone; a proposal goes, and what it says becomes no memory again.
+    """Reject an inbox item: a change is not made; a proposal is dropped and not remembered again.
 
-    `item`: What is answered: `item` of the inbox.
+    `item`: The inbox item.
     `actor`: Actor of the event: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
-    `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
-    `reason`: Why, in words; kept in the log.
+    `key`: Your own name for this call: repeated with it, the call writes nothing and returns its first answer.
+    `reason`: The reason; kept in the log.
     """
     told = yield from ask(
         scope,
@@ -1099,15 +1080,14 @@ def compare(
     limit: int = 20,
     offset: int | None = None,
 ) -> Plan[Compared]:
-    """Read the same history under every law: what each would show, and how one memory fares over time. Writes nothing.
+    """Compare the laws on the same history: what each shows, or one memory over time. Writes nothing.
 
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `after`: Wait until this position of the owner is folded (read your writes).
     `at`: Compute weights at this instant, past or future, instead of now.
-    `limit`: How many memories, 1 to 1000. Default: 20.
-    `offset`: How many to pass over.
+    `limit`: Number of memories, 1 to 1000. Default: 20.
+    `offset`: Number of rows to skip.
     """
     told = yield from ask(
         scope,
@@ -1136,14 +1116,13 @@ def curves(
     until: datetime | str | None = None,
     points: int | None = None,
 ) -> Plan[Curves]:
-    """One memory's weights under every law, each instant on the record as it was then, with what touched it. Leaves no trace.
+    """One memory's weights under every law at each instant, with the events that changed it. Leaves no trace.
 
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
-    `since`: Begin at this instant; at its creation if not given.
-    `until`: End at this instant, past or future; now if not given.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `after`: Wait until this position of the owner is folded (read your writes).
+    `since`: First instant. [default: its creation].
+    `until`: Last instant, past or future. [default: now].
     `points`: Evenly spaced instants, 2 to 2000. Default: 200.
     """
     told = yield from ask(
@@ -1164,10 +1143,10 @@ def curves(
 def cleanup(
     scope: Scope, *, owner: str | None = None, dry_run: bool | None = None, jobs: Sequence[str] = ()
 ) -> Plan[Cleaned]:
-    """Do now what the lifecycle jobs do by themselves under `up`: record levels, delete what its law lets go, purge.
+    """Run lifecycle jobs now: record levels, delete what the owner's law lets go, purge.
 
-    `dry_run`: Tell what a run would do right now, and change nothing.
-    `jobs`: sweep, review, merge, link, replay, levels, abstract or suggest; sweep and review if not given.
+    `dry_run`: Show what a run would do. Write nothing.
+    `jobs`: sweep, review, merge, link, replay, levels, abstract or suggest. [default: sweep and review].
     """
     told = yield from ask(
         scope, posted(path_of(scope.whose(owner), "cleanup"), given({"dry_run": dry_run, "jobs": jobs}))
@@ -1176,9 +1155,9 @@ def cleanup(
 
 
 def episodes(scope: Scope, *, owner: str | None = None, dry_run: bool | None = None) -> Plan[Left]:
-    """Make episodes of what was said: ten messages each, once they left working memory or their session ended.
+    """Make episodes of ten messages each, after they left working memory or their session ended.
 
-    `dry_run`: Tell what would be made and noted, and change nothing; asks no model.
+    `dry_run`: Show what would be made. Write nothing; ask no model.
     """
     told = yield from ask(scope, posted(path_of(scope.whose(owner), "episodes"), given({"dry_run": dry_run})))
     return Left.decode(told)
@@ -1200,20 +1179,20 @@ def diff(
     as_of: datetime | str | None = None,
     known: datetime | str | None = None,
 ) -> Plan[Diff]:
-    """What changed between two moments: memories, weights, what is shown, ranks of questions; by whom and why.
+    """Show what changed between two moments, who changed it, and why.
 
     `since`: From this moment: an instant, the end of a day, or a position.
-    `until`: To this moment, as `since`; now if not given. Not before it.
-    `line`: The time line of both moments: `known`, what was recorded by them, as answers were given then; or
-    `happened`, what had happened by them, as known now. Default: known.
-    `queries`: A question whose results are ranked on both sides; at most 20.
-    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Default: normal.
-    `results`: How many results of each question, 1 to 100. Default: 10.
-    `everything`: Also memories of which nothing moved but the weight.
-    `limit`: How many, 1 to 1000. Default: 50.
-    `offset`: How many to pass over.
-    `as_of`: On the line `known`: only what had happened by this, on both sides, weights at it.
-    `known`: On the line `happened`: only what was recorded by this, on both sides.
+    `until`: To this moment; the forms of `since`. [default: now].
+    `line`: Time line of both moments: `known` (recorded by then, as answers were given) or `happened` (happened by
+    then, as known now). Default: known.
+    `queries`: Questions whose results are compared, at most 20.
+    `mode`: `normal` (for a dialogue), `review` (also replaced memories) or `debug` (all memories). Default: normal.
+    `results`: Results of each question, 1 to 100. Default: 10.
+    `everything`: Include memories of which only the weight changed.
+    `limit`: Most entries, 1 to 1000. Default: 50.
+    `offset`: Number of rows to skip.
+    `as_of`: With `known`: use only events that had happened by this, on both sides; weights are computed at it.
+    `known`: With `happened`: use only events recorded by this, on both sides.
     """
     told = yield from ask(
         scope,
@@ -1271,37 +1250,35 @@ def above(
     after: str | None = None,
     at: datetime | str | None = None,
 ) -> Plan[Above]:
-    """Why one memory stands above another for a question, or below: each part of both scores. Leaves no trace.
+    """Explain why one memory ranks above or below another: each part of both scores. Leaves no trace.
 
-    `other`: The memory that it stands above, or below.
-    `query`: What to look for, in any language.
-    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Default: normal.
-    `ranking`: `conversation` (text, and its place in the conversation), `text`, `published` (seed 001's score),
-    `overlap` (seed 004's) or `associative` (what activation reaches among the hits). Default: conversation.
+    `other`: The memory to compare with.
+    `query`: The question, in any language.
+    `mode`: `normal` (for a dialogue), `review` (also replaced memories) or `debug` (all memories). Default: normal.
+    `ranking`: `conversation` (text and place in the conversation), `text`, `published` (formula of the hybrid-search
+    source), `overlap` (ebbinghaus source) or `associative` (spreading activation). Default: conversation.
     `search_mode`: `keyword`, `semantic`, `hybrid`; hybrid goes by words where no embedder is configured. Default:
     hybrid.
-    `keywords`: Only what has one of these keywords; repeatable.
+    `keywords`: Only memories with one of these keywords; repeatable.
     `kinds`: Only these kinds of memory (fact, lesson ...); repeatable.
     `categories`: Only these categories (identity, skill ...); repeatable.
-    `tags`: Only what has one of these context tags (late_night, weekend, debugging ..., or a producer's own);
-    repeatable.
-    `feeling`: Only what is positive, negative or urgent.
+    `tags`: Only memories with one of these tags (late_night, weekend, debugging ..., or a producer's own); repeatable.
+    `feeling`: Only positive, negative or urgent memories.
     `session`: Only from this session.
-    `project`: Only of this project.
-    `near_project`: Memories of this project stand higher under `overlap`.
-    `speaker`: Only what this speaker said.
-    `since`: Created then or later: 2026-05-01, an instant, or words such as "last week", 上周; of a range its beginning.
-    `until`: Created up to the end of that; the same forms. The answer tells both.
-    `min_relevance`: Only at least so relevant, 0 to 1.
-    `min_weight`: Only of at least this weight.
-    `trust`: Only what is trusted at least so far: `imported`, `inferred` or `asserted` (by the user himself).
-    `metadata`: Only what was told with it: name=value, all of them; repeatable.
+    `project`: Only this project.
+    `near_project`: With `overlap`: rank memories of this project higher.
+    `speaker`: Only statements of this speaker.
+    `since`: Created at or after this day, instant or phrase ("last week", 上周; its beginning).
+    `until`: Created up to the end of this; the same forms. The answer shows both bounds.
+    `min_relevance`: Least relevance, 0 to 1.
+    `min_weight`: Least weight.
+    `trust`: Least trust: `imported`, `inferred` or `asserted` (said by the user).
+    `metadata`: Only memories with this metadata, name=value; all must match; repeatable.
     `include_faded`: Include memories hidden only because they are old. [default: the owner's parameter `long_ago`].
-    `language`: Of the sentence: `en` or `zh`; the question's if not given.
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
+    `language`: Language of the answer: `en` or `zh`. [default: that of the question].
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `after`: Wait until this position of the owner is folded (read your writes).
     `at`: Compute weights at this instant, past or future, instead of now.
     """
     told = yield from ask(
@@ -1352,17 +1329,16 @@ def answers(
     known: datetime | str | None = None,
     after: str | None = None,
 ) -> Plan[AnsweredTurns]:
-    """What stood in the prompts of answers: the turns, and of one its memories and the block as it was. Leaves no trace.
+    """List turns with memories in their prompts; for one turn, show its memories and the block as it was. Leaves no trace.
 
     `session`: Only turns of this session.
     `since`: Injected then or later: RFC 3339 with a zone, or a day.
     `until`: Injected then or before; a day is its end.
-    `limit`: How many, 1 to 1000. Default: 20.
-    `offset`: How many to pass over.
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
+    `limit`: Most entries, 1 to 1000. Default: 20.
+    `offset`: Number of rows to skip.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `after`: Wait until this position of the owner is folded (read your writes).
     """
     told = yield from ask(
         scope,
@@ -1390,12 +1366,11 @@ def answer(
     known: datetime | str | None = None,
     after: str | None = None,
 ) -> Plan[AnsweredInFull]:
-    """What stood in the prompt of one answer: each memory as it was then, and the block as it was, with proof.
+    """The prompt of one answer: each memory as it was, and the block as it was, with proof.
 
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `after`: Wait until this position of the owner is folded (read your writes).
     """
     told = yield from ask(
         scope,
@@ -1442,40 +1417,37 @@ def instants(
     known: datetime | str | None = None,
     after: str | None = None,
 ) -> Plan[InstantsTold]:
-    """What memories weigh, and where they stand among each other, at many instants: a question's results, or by id.
+    """Weights and ranks of memories at many instants: a question's results, or memories by id.
 
-    `query`: A question, whose best results are rows, and by whose scores all rows are ranked.
-    `ids`: Memories that are rows, at most 200; with a query beside its results.
-    `results`: How many results of the query, 1 to 100. Default: 20.
-    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Default: normal.
-    `law`: Weigh by this law, whatever the owner chose; by the owner's own at each instant if not given.
-    `order`: By what rows are ranked without a query: `activated`, as `list` has them, or `weight`. Default: activated.
-    `since`: Begin at this instant; at the owner's first event on that line if not given.
-    `until`: End at this instant, past or future; now if not given.
+    `query`: A question: its best results are rows, and its scores rank all rows.
+    `ids`: Memories that are rows, at most 200, in addition to the results of a query.
+    `results`: Results of the query, 1 to 100. Default: 20.
+    `mode`: `normal` (for a dialogue), `review` (also replaced memories) or `debug` (all memories). Default: normal.
+    `law`: Use this law. [default: the owner's law at each instant].
+    `order`: Order of rows without a query: `activated` (as in `list`) or `weight`. Default: activated.
+    `since`: First instant. [default: the owner's first event on that line].
+    `until`: Last instant, past or future. [default: now].
     `points`: Evenly spaced instants, 2 to 240; times rows at most 24,000. Default: 120.
-    `line`: The time line that the instants are on: `happened`, each as `as_of` tells it; or `known`, each as `known`
-    does. Default: happened.
-    `ranking`: `conversation` or `text`: the other rankings go by more of time than a weight. Default: conversation.
+    `line`: Time line of the instants: `happened` (as `as_of`) or `known` (as `known`). Default: happened.
+    `ranking`: `conversation` or `text`; the other rankings depend on time beyond the weight. Default: conversation.
     `search_mode`: `keyword`, `semantic`, `hybrid`; hybrid goes by words where no embedder is configured. Default:
     hybrid.
-    `keywords`: Only what has one of these keywords; repeatable.
+    `keywords`: Only memories with one of these keywords; repeatable.
     `kinds`: Only these kinds of memory (fact, lesson ...); repeatable.
     `categories`: Only these categories (identity, skill ...); repeatable.
-    `tags`: Only what has one of these context tags (late_night, weekend, debugging ..., or a producer's own);
-    repeatable.
-    `feeling`: Only what is positive, negative or urgent.
+    `tags`: Only memories with one of these tags (late_night, weekend, debugging ..., or a producer's own); repeatable.
+    `feeling`: Only positive, negative or urgent memories.
     `session`: Only from this session.
-    `project`: Only of this project.
-    `speaker`: Only what this speaker said.
-    `min_relevance`: Only at least so relevant, 0 to 1.
-    `min_weight`: Only of at least this weight.
-    `trust`: Only what is trusted at least so far: `imported`, `inferred` or `asserted` (by the user himself).
-    `metadata`: Only what was told with it: name=value, all of them; repeatable.
+    `project`: Only this project.
+    `speaker`: Only statements of this speaker.
+    `min_relevance`: Least relevance, 0 to 1.
+    `min_weight`: Least weight.
+    `trust`: Least trust: `imported`, `inferred` or `asserted` (said by the user).
+    `metadata`: Only memories with this metadata, name=value; all must match; repeatable.
     `include_faded`: Include memories hidden only because they are old. [default: the owner's parameter `long_ago`].
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `after`: Wait until this position of the owner is folded (read your writes).
     """
     told = yield from ask(
         scope,
@@ -1544,32 +1516,31 @@ def replay(
     after: str | None = None,
     at: datetime | str | None = None,
 ) -> Plan[Replayed]:
-    """Fold an owner's events under other parameters, or without some of them, and show what differs. Writes nothing.
+    """Fold an owner's events without some of them, or under other parameters, and show what differs. Writes nothing.
 
-    `parameters`: Parameters to force, by name.
-    `profile`: Fold and read under this law, whatever the owner chose.
-    `without`: Leave out the events of these ids or positions; `history` shows both.
-    `without_turns`: Leave out these turns, by their ids.
-    `without_sessions`: Leave out all that was said in these sessions.
-    `without_sources`: Leave out memories of these sources (user, assistant, judge, system or import), or that rest on
+    `parameters`: Parameters to use, by name.
+    `profile`: Use this law instead of the owner's.
+    `without`: Exclude the events with these ids or positions; `history` shows both.
+    `without_turns`: Exclude these turns, by id.
+    `without_sessions`: Exclude everything said in these sessions.
+    `without_sources`: Exclude memories of these sources (user, assistant, judge, system or import), or that rest on
     these URIs.
-    `without_actors`: Leave out all events of these actors.
-    `without_principals`: Leave out all that these brought: `local`, a name in the settings, a job, a job with its
-    model.
-    `without_correlations`: Leave out all events of these correlation ids.
-    `without_models`: Leave out all that these language models decided.
-    `alone`: Leave out what is named alone, and not what was decided from it.
-    `query`: Compare the order of this query's results too.
-    `queries`: Compare the order of these queries' results too, 20 at the most.
-    `mode`: `normal` (dialogue), `review` (looking back) or `debug` (everything). Default: review.
-    `limit`: How many results of a query. Default: 10.
-    `most`: How many differences, struck events and memories that stay to tell, 1 to 1000 of each; the totals are told.
-    Default: 1000.
-    `offset`: How many to pass over.
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
+    `without_actors`: Exclude all events of these actors.
+    `without_principals`: Exclude all events of these principals: `local`, a name in the settings, a job, or a job with
+    its model.
+    `without_correlations`: Exclude all events with these correlation ids.
+    `without_models`: Exclude everything that these language models decided.
+    `alone`: Exclude only the named events, not what was derived from them.
+    `query`: Also compare the order of this query's results.
+    `queries`: Also compare the order of these queries' results, at most 20.
+    `mode`: `normal` (for a dialogue), `review` (also replaced memories) or `debug` (all memories). Default: review.
+    `limit`: Results of each query. Default: 10.
+    `most`: Most differences, excluded events and remaining memories to list, 1 to 1000 of each; totals are always
+    shown. Default: 1000.
+    `offset`: Number of rows to skip.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `after`: Wait until this position of the owner is folded (read your writes).
     `at`: Compute weights at this instant, past or future, instead of now.
     """
     told = yield from ask(
@@ -1630,29 +1601,29 @@ def retract(
     actor: str | None = None,
     reason: str | None = None,
 ) -> Plan[Retracted]:
-    """Undo events, a turn, a session or all that somebody brought, with what was decided from it; first tells its reach.
+    """Undo events, turns, sessions or everything from a source, with everything derived from it. Shows its reach first.
 
-    `without`: Leave out the events of these ids or positions; `history` shows both.
-    `without_turns`: Leave out these turns, by their ids.
-    `without_sessions`: Leave out all that was said in these sessions.
-    `without_sources`: Leave out memories of these sources (user, assistant, judge, system or import), or that rest on
+    `without`: Exclude the events with these ids or positions; `history` shows both.
+    `without_turns`: Exclude these turns, by id.
+    `without_sessions`: Exclude everything said in these sessions.
+    `without_sources`: Exclude memories of these sources (user, assistant, judge, system or import), or that rest on
     these URIs.
-    `without_actors`: Leave out all events of these actors.
-    `without_principals`: Leave out all that these brought: `local`, a name in the settings, a job, a job with its
-    model.
-    `without_correlations`: Leave out all events of these correlation ids.
-    `without_models`: Leave out all that these language models decided.
-    `alone`: Leave out what is named alone, and not what was decided from it.
-    `dry_run`: Tell what it reaches, and write nothing.
+    `without_actors`: Exclude all events of these actors.
+    `without_principals`: Exclude all events of these principals: `local`, a name in the settings, a job, or a job with
+    its model.
+    `without_correlations`: Exclude all events with these correlation ids.
+    `without_models`: Exclude everything that these language models decided.
+    `alone`: Exclude only the named events, not what was derived from them.
+    `dry_run`: Show what it would change. Write nothing.
     `reach`: .
-    `query`: Compare the order of this query's results too.
-    `queries`: Compare the order of these queries' results too, 20 at the most.
-    `mode`: In which mode the queries are compared: `normal`, `review` or `debug`. Default: normal.
-    `limit`: How many results of a query. Default: 10.
-    `most`: How many events, memories and differences to tell, 1 to 1000 of each; the totals are told. Default: 1000.
-    `offset`: How many to pass over.
+    `query`: Also compare the order of this query's results.
+    `queries`: Also compare the order of these queries' results, at most 20.
+    `mode`: Mode in which the queries are compared: `normal`, `review` or `debug`. Default: normal.
+    `limit`: Results of each query. Default: 10.
+    `most`: Most events, memories and differences to list, 1 to 1000 of each; totals are always shown. Default: 1000.
+    `offset`: Number of rows to skip.
     `actor`: Actor of the event: user, assistant or judge. Default: user.
-    `reason`: Why, in words; kept in the log.
+    `reason`: The reason; kept in the log.
     """
     told = yield from ask(
         scope,
@@ -1699,16 +1670,16 @@ def set_aside(
     key: str | None = None,
     reason: str | None = None,
 ) -> Plan[SourceSaid]:
-    """Withhold all that a session, a principal or an actor said and says, and undo what it did, until it is brought back.
+    """Withhold everything from a session, principal or actor, and undo its effects, until it is brought back.
 
-    `session`: A conversation, by its id.
-    `principal`: Who brought it: `local`, a name in the settings of a side, a job (`job:extract`), a job with its model.
-    `of_actor`: In whose name it was said: user, assistant, judge, system or operator.
-    `dry_run`: Tell what it withholds and what it did to others; write nothing.
+    `session`: Session (conversation) id.
+    `principal`: The principal: `local`, a name in the settings, a job (`job:extract`), or a job with its model.
+    `of_actor`: The actor: user, assistant, judge, system or operator.
+    `dry_run`: Show what it withholds, and its effects on other memories. Write nothing.
     `actor`: Actor of the event: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
-    `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
-    `reason`: Why, in words; kept in the log.
+    `key`: Your own name for this call: repeated with it, the call writes nothing and returns its first answer.
+    `reason`: The reason; kept in the log.
     """
     told = yield from ask(
         scope,
@@ -1744,16 +1715,16 @@ def bring_back(
     key: str | None = None,
     reason: str | None = None,
 ) -> Plan[SourceSaid]:
-    """What a source said counts again: it was set aside, and is no more.
+    """Bring back a source that was set aside: its statements count again.
 
-    `session`: A conversation, by its id.
-    `principal`: Who brought it: `local`, a name in the settings of a side, a job (`job:extract`), a job with its model.
-    `of_actor`: In whose name it was said: user, assistant, judge, system or operator.
-    `dry_run`: Tell what it withholds and what it did to others; write nothing.
+    `session`: Session (conversation) id.
+    `principal`: The principal: `local`, a name in the settings, a job (`job:extract`), or a job with its model.
+    `of_actor`: The actor: user, assistant, judge, system or operator.
+    `dry_run`: Show what it withholds, and its effects on other memories. Write nothing.
     `actor`: Actor of the event: user, assistant or judge. Default: user.
     `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
-    `key`: Any text of your own for this call: made again under it, it writes nothing more and answers as it did.
-    `reason`: Why, in words; kept in the log.
+    `key`: Your own name for this call: repeated with it, the call writes nothing and returns its first answer.
+    `reason`: The reason; kept in the log.
     """
     told = yield from ask(
         scope,
@@ -1784,12 +1755,11 @@ def asides(
     known: datetime | str | None = None,
     after: str | None = None,
 ) -> Plan[SourcesAside]:
-    """Which sources are set aside, since when and why, and how many memories each withholds. Leaves no trace.
+    """List withheld sources: since when, why, and how many memories each withholds. Leaves no trace.
 
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `after`: Wait until this position of the owner is folded (read your writes).
     """
     told = yield from ask(
         scope, got(path_of(scope.whose(owner), "set-aside"), as_of=spelled(as_of), known=spelled(known), after=after)
@@ -1813,20 +1783,19 @@ def sources(
     known: datetime | str | None = None,
     after: str | None = None,
 ) -> Plan[SourcesNamed]:
-    """Who spoke to an owner: sessions, principals, actors, models, sources, by the names that `replay` strikes; in figures.
+    """Count an owner's events by session, principal, actor, model and source.
 
-    `by`: Only names of these: session, principal, actor, model, source. [default: all].
-    `search`: Only names that hold this, in any case, width, and traditional or simplified.
-    `since`: Happened at this instant or later; a day begins by the owner's clocks.
-    `until`: Happened at this instant or before; a day ends likewise.
-    `recorded_since`: Taken in by the log at this instant or later.
-    `recorded_until`: Taken in by the log at this instant or before.
-    `limit`: How many, 1 to 1000. Default: 100.
-    `offset`: How many to pass over.
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
+    `by`: Only these kinds: session, principal, actor, model, source. [default: all].
+    `search`: Only names that contain this, in any case, width, traditional or simplified.
+    `since`: Happened at or after this; a day begins in the owner's time zone.
+    `until`: Happened at or before this; a day ends likewise.
+    `recorded_since`: Recorded at or after this.
+    `recorded_until`: Recorded at or before this.
+    `limit`: Most entries, 1 to 1000. Default: 100.
+    `offset`: Number of rows to skip.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `after`: Wait until this position of the owner is folded (read your writes).
     """
     told = yield from ask(
         scope,
@@ -1871,27 +1840,26 @@ def events(
     order: str | None = None,
     wait: float | None = None,
 ) -> Plan[LogEvents]:
-    """The events of the log themselves, turns and tool results too: by type, time, session, who; or as they come.
+    """Show events of the log, also turns and tool results, with filters; --follow waits for new ones.
 
     `types`: Only events of these types.
-    `since`: Happened at this instant or later; a day begins by the owner's clocks, of a partition in UTC.
-    `until`: Happened at this instant or before; a day ends likewise.
-    `recorded_since`: Taken in by the log at this instant or later.
-    `recorded_until`: Taken in by the log at this instant or before.
+    `since`: Happened at or after this; a day begins in the owner's time zone, for a partition in UTC.
+    `until`: Happened at or before this; a day ends likewise.
+    `recorded_since`: Recorded at or after this.
+    `recorded_until`: Recorded at or before this.
     `session`: Only events of this session.
-    `principal`: Only what this principal brought, whole as an event tells it.
-    `actor`: Only what was done as user, assistant, judge, system or operator.
-    `late`: Only what was recorded more than five minutes after it happened.
-    `turn`: Only events that are about this turn, or name it.
-    `memory`: Only events that are about this memory, or name it.
+    `principal`: Only events of this principal, by the full name.
+    `actor`: Only events of this actor: user, assistant, judge, system or operator.
+    `late`: Only events recorded more than five minutes after they happened.
+    `turn`: Only events about this turn.
+    `memory`: Only events about this memory.
     `correlation`: Only events with this correlation id.
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `limit`: How many events a page, 1 to 1000. Default: 100.
-    `cursor`: The next page: what `next` said, with nothing else changed; or what `follow` said: what came since.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `limit`: Events per page, 1 to 1000. Default: 100.
+    `cursor`: Next page: `next` of the page before, with nothing else changed; or `follow`, for newer events.
     `order`: `oldest` or `newest` first. Default: oldest.
-    `wait`: Seconds, 0 to 20, that an empty page waits for the next event, oldest first; answered as soon as one comes.
+    `wait`: Seconds, 0 to 20, to wait for the next event if the page is empty (oldest first).
     """
     told = yield from ask(
         scope,
@@ -1943,27 +1911,26 @@ def partition_events(
     order: str | None = None,
     wait: float | None = None,
 ) -> Plan[LogEvents]:
-    """The events of one partition of the store, whosever they are, as they lie in the log.
+    """Show the events of one partition, of all owners.
 
     `types`: Only events of these types.
-    `since`: Happened at this instant or later; a day begins by the owner's clocks, of a partition in UTC.
-    `until`: Happened at this instant or before; a day ends likewise.
-    `recorded_since`: Taken in by the log at this instant or later.
-    `recorded_until`: Taken in by the log at this instant or before.
+    `since`: Happened at or after this; a day begins in the owner's time zone, for a partition in UTC.
+    `until`: Happened at or before this; a day ends likewise.
+    `recorded_since`: Recorded at or after this.
+    `recorded_until`: Recorded at or before this.
     `session`: Only events of this session.
-    `principal`: Only what this principal brought, whole as an event tells it.
-    `actor`: Only what was done as user, assistant, judge, system or operator.
-    `late`: Only what was recorded more than five minutes after it happened.
-    `turn`: Only events that are about this turn, or name it.
-    `memory`: Only events that are about this memory, or name it.
+    `principal`: Only events of this principal, by the full name.
+    `actor`: Only events of this actor: user, assistant, judge, system or operator.
+    `late`: Only events recorded more than five minutes after they happened.
+    `turn`: Only events about this turn.
+    `memory`: Only events about this memory.
     `correlation`: Only events with this correlation id.
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `limit`: How many events a page, 1 to 1000. Default: 100.
-    `cursor`: The next page: what `next` said, with nothing else changed; or what `follow` said: what came since.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `limit`: Events per page, 1 to 1000. Default: 100.
+    `cursor`: Next page: `next` of the page before, with nothing else changed; or `follow`, for newer events.
     `order`: `oldest` or `newest` first. Default: oldest.
-    `wait`: Seconds, 0 to 20, that an empty page waits for the next event, oldest first; answered as soon as one comes.
+    `wait`: Seconds, 0 to 20, to wait for the next event if the page is empty (oldest first).
     """
     told = yield from ask(
         scope,
@@ -2006,18 +1973,17 @@ def times(
     known: datetime | str | None = None,
     after: str | None = None,
 ) -> Plan[OwnerTimes]:
-    """Both time lines at a glance: from when to when things happened and were recorded, and how many when. Leaves no trace.
+    """Count an owner's events over both time lines: when they happened and when they were recorded. Leaves no trace.
 
-    `buckets`: Into how many equal parts each line is cut. Default: 120.
-    `groups`: Count each part by what its events do, too: `made`, `changed`, `ended`, `seen`, `talk`.
-    `since`: Happened at this instant or later; a day begins by the owner's clocks.
-    `until`: Happened at this instant or before; a day ends likewise.
-    `recorded_since`: Taken in by the log at this instant or later.
-    `recorded_until`: Taken in by the log at this instant or before.
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
+    `buckets`: Equal parts of each line. Default: 120.
+    `groups`: Also count each part by effect: `made`, `changed`, `ended`, `seen`, `talk`.
+    `since`: Happened at or after this; a day begins in the owner's time zone.
+    `until`: Happened at or before this; a day ends likewise.
+    `recorded_since`: Recorded at or after this.
+    `recorded_until`: Recorded at or before this.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `after`: Wait until this position of the owner is folded (read your writes).
     """
     told = yield from ask(
         scope,
@@ -2046,12 +2012,12 @@ def status(scope: Scope) -> Plan[StoreStatus]:
 def owners(
     scope: Scope, *, prefix: str | None = None, search: str | None = None, after: str | None = None, limit: int = 100
 ) -> Plan[OwnerPage]:
-    """Who has memories here: owners by name, in pages, with how many memories each has.
+    """Owners by name, in pages, with their number of memories.
 
-    `prefix`: Only owners whose names begin so.
-    `search`: Only owners whose names hold this, in any case, width, and traditional or simplified.
-    `after`: Only after this name: `next` of the page before.
-    `limit`: How many, 1 to 1000. Default: 100.
+    `prefix`: Only owners whose name starts with this.
+    `search`: Only owners whose name contains this, in any case, width, traditional or simplified.
+    `after`: Only names after this: `next` of the page before.
+    `limit`: Most entries, 1 to 1000. Default: 100.
     """
     told = yield from ask(
         scope, got(of_all(scope, "/v1/owners"), prefix=prefix, search=search, after=after, limit=limit)
@@ -2060,47 +2026,46 @@ def owners(
 
 
 def alarms(scope: Scope) -> Plan[AlarmsStanding]:
-    """What stopped or was lost, until it is over or somebody has looked; exit code 1 while anything stands still."""
+    """Show active alarms; exit code 1 while something has stopped."""
     told = yield from ask(scope, got(of_all(scope, "/v1/alarms")))
     return AlarmsStanding.decode(told)
 
 
 def jobs(scope: Scope) -> Plan[JobBoard]:
-    """The lifecycle jobs: when each kind last ran and is due, what waits, and why one failed or stopped."""
+    """Lifecycle jobs: when each last ran and is due, what waits, and why one failed."""
     told = yield from ask(scope, got(of_all(scope, "/v1/jobs")))
     return JobBoard.decode(told)
 
 
 def capacity(scope: Scope, *, days: int | None = None) -> Plan[Capacity]:
-    """Memory and disk until they are full, at the growth of the last days: what was measured, and what follows from it.
+    """Forecast when memory and disk are full, from the growth of the last days.
 
-    `days`: Growth of the last so many days, 1 to 366. Default: 7.
+    `days`: Days of growth to use, 1 to 366. Default: 7.
     """
     told = yield from ask(scope, got(of_all(scope, "/v1/capacity"), days=days))
     return Capacity.decode(told)
 
 
 def models(scope: Scope, *, days: int | None = None) -> Plan[ModelsUsed]:
-    """The models that are set, and what asking them took: questions, tokens and costs, by use and day.
+    """Configured models and their use: questions, tokens and costs, by use and day.
 
-    `days`: Day by day over the last so many, 1 to 366. Default: 30.
+    `days`: Days to list, 1 to 366. Default: 30.
     """
     told = yield from ask(scope, got(of_all(scope, "/v1/models"), days=days))
     return ModelsUsed.decode(told)
 
 
 def heads(scope: Scope) -> Plan[ChainHeads]:
-    """The heads of the log's chains: what proves, written down where others hold it, that nothing before was changed."""
+    """Heads of the log's chains. Kept by others, they prove that nothing before them was changed."""
     told = yield from ask(scope, got(of_all(scope, "/v1/heads")))
     return ChainHeads.decode(told)
 
 
 def check_heads(scope: Scope, text: str, *, most: int | None = None) -> Plan[HeadsCompared]:
-    """Compare the log with heads that somebody holds: each chain that is named is computed anew from its first event.
+    """Compare the log with kept heads: each chain is computed again from its first event.
 
-    `text`: Kept heads: lines of a file of them, of one file or several, or the JSON of `heads`. At most 8,388,608
-    characters.
-    `most`: Events that are read at most, 1 to 1,000,000; what was not reached is told. Default: 200000.
+    `text`: Kept heads: lines of one or several files, or the JSON of `heads`. At most 8,388,608 characters.
+    `most`: Most events to read, 1 to 1,000,000; the answer says what was not reached. Default: 200000.
     """
     told = yield from ask(scope, posted(of_all(scope, "/v1/heads/check"), given({"text": text, "most": most})))
     return HeadsCompared.decode(told)
@@ -2115,13 +2080,12 @@ def owner_heads(
     known: datetime | str | None = None,
     after: str | None = None,
 ) -> Plan[OwnerHead]:
-    """The head of an owner's chain, now or as of the past, and whether it is the one that was told. Leaves no trace.
+    """The head of an owner's chain, now or in the past, and whether it is the given one. Leaves no trace.
 
     `chain`: Compare with this one: 64 hexadecimal digits.
-    `as_of`: Answer as of an instant (what had happened by then), the end of a day, or a position.
-    `known`: Answer from what was recorded by an instant, the end of a day or a position: as it was given then. With
-    `as_of` what had happened by that, as it was known by this.
-    `after`: Wait until this position of the owner is folded: read your writes.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `after`: Wait until this position of the owner is folded (read your writes).
     """
     told = yield from ask(
         scope,
@@ -2131,16 +2095,16 @@ def owner_heads(
 
 
 def me(scope: Scope) -> Plan[WhoAsks]:
-    """Who asks, as what he shows says, and what he may do."""
+    """The caller's own name, key and grants."""
     told = yield from ask(scope, got("/v1/me"))
     return WhoAsks.decode(told)
 
 
 def access(scope: Scope, *, as_of: datetime | str | None = None, principal: str | None = None) -> Plan[AccessTold]:
-    """Who has, or had, which keys and grants, now or on any day, and who said so. Tells no key.
+    """Keys and grants of every principal, now or on any day, and who set them. Shows no key.
 
-    `as_of`: As it was then: an instant, a day (its end, UTC), or a position of `:access`; now without.
-    `principal`: Only his.
+    `as_of`: An instant, a day (its end, UTC), or a position of `:access`. [default: now].
+    `principal`: Only this principal.
     """
     told = yield from ask(scope, got(of_all(scope, "/v1/access"), as_of=spelled(as_of), principal=principal))
     return AccessTold.decode(told)
@@ -2155,14 +2119,14 @@ def make_key(
     days: int | None = None,
     reason: str | None = None,
 ) -> Plan[KeyMade]:
-    """Make a key for a principal, and with `grants` say what he may do. The key is told once; the store keeps its public half.
+    """Make a key for a principal, optionally with grants. The key is shown only once; the store keeps its public half.
 
-    `principal`: Whose key: 1 to 64 letters of any script, digits and . _ @ / -. It stands beside each event that he
-    brings.
-    `grants`: What he may do from here on; as it stands without.
-    `expires_at`: When it ends; by no date without.
-    `days`: When it ends, told otherwise: after so many days, 1 to 36525.
-    `reason`: Why, in words; kept in the log.
+    `principal`: Name of the principal: 1 to 64 letters of any script, digits and . _ @ / -. Recorded with each of its
+    events.
+    `grants`: Grants from now on. [default: unchanged].
+    `expires_at`: When the key ends. [default: never].
+    `days`: Or the key ends after this many days, 1 to 36525.
+    `reason`: The reason; kept in the log.
     """
     told = yield from ask(
         scope.once(),
@@ -2183,10 +2147,10 @@ def make_key(
 
 
 def revoke_key(scope: Scope, key_id: str, *, reason: str | None = None) -> Plan[KeyRevokedTold]:
-    """Revoke a key: it, and every token made of it, opens nothing from the next request on.
+    """Revoke a key and every token made from it, from the next request on.
 
     `key_id`: The 8 letters and digits after egl_.
-    `reason`: Why, in words; kept in the log.
+    `reason`: The reason; kept in the log.
     """
     told = yield from ask(scope, posted(of_all(scope, "/v1/keys/revoke"), given({"key_id": key_id, "reason": reason})))
     return KeyRevokedTold.decode(told)
@@ -2195,12 +2159,12 @@ def revoke_key(scope: Scope, key_id: str, *, reason: str | None = None) -> Plan[
 def set_grants(
     scope: Scope, principal: str, grants: Sequence[Mapping[str, object]], *, reason: str | None = None
 ) -> Plan[GrantsTold]:
-    """Say what a principal may do from here on; what he could do before holds no more.
+    """Replace all grants of a principal.
 
-    `principal`: Whose key: 1 to 64 letters of any script, digits and . _ @ / -. It stands beside each event that he
-    brings.
-    `grants`: All that he may do from here on; an empty list: nothing.
-    `reason`: Why, in words; kept in the log.
+    `principal`: Name of the principal: 1 to 64 letters of any script, digits and . _ @ / -. Recorded with each of its
+    events.
+    `grants`: All grants from now on; an empty list removes every right.
+    `reason`: The reason; kept in the log.
     """
     told = yield from ask(
         scope,
@@ -2210,10 +2174,10 @@ def set_grants(
 
 
 def reads(scope: Scope, *, limit: int = 100, cursor: str | None = None, order: str | None = None) -> Plan[ReadsTold]:
-    """Who looked at what with a key: secrets, exports, hidden memories, other people's pasts, and who was refused.
+    """List who looked at secrets, exports, hidden memories and pasts with a key, and who was refused.
 
-    `limit`: How many, 1 to 1000. Default: 100.
-    `cursor`: The next page: what `next` told.
+    `limit`: Most entries, 1 to 1000. Default: 100.
+    `cursor`: Next page: `next` of the page before.
     `order`: newest or oldest first. Default: newest.
     """
     told = yield from ask(scope, got(of_all(scope, "/v1/reads"), limit=limit, cursor=cursor, order=order))

@@ -32,8 +32,6 @@ Made by `make client` of the commands: change those, and make it again. It impor
 text, those of `ops` too: `engramlog --help` and completion load nothing else.
 """
 
-# ruff: noqa: E501
-
 from __future__ import annotations
 
 from typing import NamedTuple

@@ -36,7 +36,7 @@ def _optional(name: str, metavar: str, description: str) -> Parameter:
     more=(
         Parameter("reveal", bool, "Show the text of a secret memory (sensitivity 3).", False),
         ACTOR,
-        REASON.but(description="With --reveal: why, which is recorded."),
+        REASON.but(description="With --reveal: the reason, which is recorded."),
     ),
 )
 def get(call: Call) -> None:

@@ -19,7 +19,7 @@ HELP = {
     "associations": "Also show associated memories.",
     "kinds": "Only this kind; repeatable.",
     "tags": "Only this context tag; repeatable.",
-    "speaker": "Only what this speaker said.",
+    "speaker": "Only statements of this speaker.",
     "since": "Created at or after: a day, 'last week'.",
     "until": "Created before the end of this.",
     "as_of": "Use what had happened by this time.",
