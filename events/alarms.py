@@ -50,8 +50,8 @@ KNOWN: Mapping[str, AlarmKind] = {
     PARTITION_GAP: AlarmKind(
         "stopped",
         "itself",
-        "Entries of a partition's log are missing, or no append wrote them: nothing is appended to it or folded over it, the other"
-        ' partitions go on. docs/operating.md, "A gap in the log", says what can be done.',
+        "Entries of a partition's log are missing, or no append wrote them. The partition neither appends nor folds; the"
+        ' other partitions go on. See docs/operating.md, "A gap in the log".',
     ),
     "clock_apart": AlarmKind(
         "warning",
@@ -61,13 +61,14 @@ KNOWN: Mapping[str, AlarmKind] = {
     "clock_back": AlarmKind(
         "warning",
         "itself",
-        "Redis's clock went back: look at its NTP; what is said meanwhile may stand before what it answers.",
+        "Redis's clock went back: check its NTP. Replies recorded meanwhile may appear before the messages that they"
+        " answer.",
     ),
     LOG_CHANGED: AlarmKind(
         "stopped",
         "itself",
-        "The log does not meet a head that was kept outside of Redis: it was changed or cut off, or it is another store. `engramlog"
-        " verify` tells where; a copy of the log is the cure.",
+        "The log differs from a head that was kept outside Redis: it was changed or cut off, or it is another store."
+        " `engramlog verify` shows where; restore a copy of the log.",
     ),
     "head_sink_failed": AlarmKind(
         "warning",
@@ -82,14 +83,14 @@ KNOWN: Mapping[str, AlarmKind] = {
     "erasure_left": AlarmKind(
         "warning",
         "itself",
-        "An owner is being erased, or memories of one, and that did not end: `engramlog erase` of the same goes on with it. Until"
-        " it has, what was made of those words may still lie in Redis and its files.",
+        "An erasure did not end. Run `engramlog erase` with the same owner and ids again. Until then Redis and its files"
+        " may still hold data derived from those words.",
     ),
     "erased_came_back": AlarmKind(
         "stopped",
         "operator",
-        "An older copy of the store was brought back, with owners or memories that had been erased since. They were erased again"
-        " at once, and nothing tells of them; `engramlog erase --again` takes away what came back with them.",
+        "An older copy of the store was put back, with owners or memories that had been erased since. They were hidden"
+        " again at once; `engramlog erase --again` removes what came back with them.",
     ),
     "store_restored": AlarmKind(
         "stopped",
@@ -101,8 +102,8 @@ KNOWN: Mapping[str, AlarmKind] = {
     "log_cut": AlarmKind(
         "warning",
         "operator",
-        "The append-only file ended in an unfinished write, which was cut off. After a crash nothing acknowledged is lost by it,"
-        " unless the disk lied or somebody cut the file: the text tells how many bytes.",
+        "The append-only file ended in an unfinished write, which was cut off. After a crash no acknowledged event is"
+        " lost, unless the disk failed or somebody cut the file. The text says how many bytes.",
     ),
     "log_rolled_back": AlarmKind(
         "stopped", "itself", "The log is shorter or other than what was folded; look at the Redis before anything else."
@@ -110,8 +111,8 @@ KNOWN: Mapping[str, AlarmKind] = {
     "partition_stands_still": AlarmKind(
         "stopped",
         "itself",
-        "Events wait and nobody folds them: is a worker running? Its log says why it stopped; `engramlog status` tells who holds"
-        " it.",
+        "Events wait and no worker folds them. Is a worker running? Its log says why it stopped; `engramlog status` shows"
+        " who holds the partition.",
     ),
     "disk_full": AlarmKind(
         "stopped",
@@ -145,8 +146,8 @@ KNOWN: Mapping[str, AlarmKind] = {
     "receipts_not_kept": AlarmKind(
         "warning",
         "itself",
-        "The newest receipts could not be written to the data folder, or not be read there: what a process had acknowledged and is"
-        " lost with its own end would not be told. It is tried again.",
+        "The newest receipts could not be written to or read from the data folder. If this process ends, a loss of its"
+        " acknowledged events would not be noticed. Writing is tried again.",
     ),
     "rejections_restored": AlarmKind(
         "warning",
@@ -157,20 +158,20 @@ KNOWN: Mapping[str, AlarmKind] = {
     "rejections_lost": AlarmKind(
         "stopped",
         "operator",
-        "The store lacked rejections that are kept outside of it, and they could not be said again: what they reject may be told."
-        " Reject it again, and clear the alarm.",
+        "The store lacked rejections that are kept outside it, and they could not be recorded again, so rejected"
+        " statements may be shown. Reject them again, and clear the alarm.",
     ),
     "rejections_not_kept": AlarmKind(
         "warning",
         "itself",
-        "Rejections could not be kept outside of the store, or what is kept not be read or said again: a restored copy may tell"
-        " what was rejected. It is tried again.",
+        "Rejections could not be kept outside the store, read from there, or recorded again, so a restored copy may show"
+        " rejected statements. It is tried again.",
     ),
     INBOX_FULL: AlarmKind(
         "warning",
         "itself",
-        "So much of an owner waits for a person that nothing more is taken of what has to wait: `engramlog inbox OWNER` lists it,"
-        " with an item it answers it. Who says so much? docs/explanation/trust.md tells how a source is set aside.",
+        "The inbox of an owner is full, so further changes that need a person are ignored. Answer items with `engramlog"
+        " inbox OWNER`. docs/explanation/trust.md says how to withhold a source.",
     ),
     OWNER_TOO_LARGE: AlarmKind(
         "warning",
@@ -219,8 +220,8 @@ KNOWN: Mapping[str, AlarmKind] = {
     ACCESSES_LOST: AlarmKind(
         "warning",
         "operator",
-        "What was shown to somebody was not recorded: Redis took no more accesses, or more waited than are held. The count is of"
-        " accesses; answers were given as ever, and memories gained nothing by these.",
+        "Accesses were not recorded: Redis accepted no more, or too many waited. The count is the number of accesses."
+        " Answers were returned, and no memory was strengthened by them.",
     ),
     "certificate_ends": AlarmKind(
         "warning",

@@ -119,8 +119,8 @@ def show(answer: Shape, as_json: bool, render: Callable[[Shape], None]) -> None:
     render(answer)
     if behind := answer.get("behind"):
         out.print(
-            f"[yellow]This answer is from behind: up to {behind:,} newer event{'' if behind == 1 else 's'} of this owner"
-            " are not in it (`engramlog status` tells the lag)[/]"
+            f"[yellow]This answer lacks up to {behind:,} newer event{'' if behind == 1 else 's'} of this owner"
+            " (`engramlog status` shows the lag)[/]"
         )
     if isinstance(stuck := answer.get("quarantined"), dict):
         out.print(

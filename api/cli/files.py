@@ -77,7 +77,7 @@ def end(done: AppendReport, what: str = "events of it", code: int | None = None)
                 " maxmemory on a Redis of your own), then send the same file again: what is there is passed over."
             )
         else:
-            then = "; sending the mended file again whole is safe."
+            then = "; sending the whole corrected file again is safe."
         err.print(there + then, soft_wrap=True)
     raise typer.Exit(done.exit_code if code is None else code)
 

@@ -31,9 +31,7 @@ class GrantAsked(TypedDict):
     trust: NotRequired[str]
 
 
-CAN = Parameter(
-    "can", list[str], "What he may do: verbs, with commas between them.", list, option=Option(metavar="VERBS")
-)
+CAN = Parameter("can", list[str], "Verbs, separated by commas.", list, option=Option(metavar="VERBS"))
 OWNERS = Parameter(
     "owners",
     list[str],

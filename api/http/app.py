@@ -32,7 +32,7 @@ TAGS = [
     {"name": "owners", "description": "Questions about all of an owner's memories."},
     {"name": "memories", "description": "One memory, and what people do to it."},
     {"name": "feed", "description": "Changes as they happen."},
-    {"name": "dead letters", "description": "Owners whose fold stands still."},
+    {"name": "dead letters", "description": "Owners whose fold has stopped."},
     {"name": "store", "description": "The whole store."},
     {"name": "access", "description": "Who may do what: keys, grants, and who looked at what."},
     {"name": "console", "description": "How a browser is let in."},

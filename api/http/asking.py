@@ -175,7 +175,7 @@ _PROBLEMS: dict[int, tuple[str, str, str]] = {
         "Authorization: got none; allowed: Bearer and the token of this service, which `engramlog token` prints",
     ),
     403: (
-        "What is shown opens nothing here: a code that was used, is over or is none; a session instead of the token itself.",
+        "Not accepted: the code was used, has ended or is unknown; or a session was sent instead of the token.",
         "CodeRefused",
         "code: got one that is over; allowed: one of `engramlog console`, which works once, within ten minutes",
     ),

@@ -31,7 +31,7 @@ OF_BODIES = (408, 413, 415)
 _TOKEN = {
     "type": "http",
     "scheme": "bearer",
-    "description": "The token that lies in the data folder, as `engramlog token` prints it, or `ENGRAMLOG_TOKEN`; or a session's.",
+    "description": "The token of the data folder, as `engramlog token` prints it, or `ENGRAMLOG_TOKEN`; or a session's.",
 }
 
 

@@ -217,9 +217,9 @@ def _of_all_partitions(status: Mapping[str, Any]) -> Iterator[Metric]:
     )
     yield _store("engramlog_memories", "memories in the live builds.", status["memories"])
     quarantined = sum(len(partition["quarantined"]) for partition in partitions)
-    yield _store("engramlog_quarantined_owners", "owners whose fold stands still.", quarantined)
+    yield _store("engramlog_quarantined_owners", "owners whose fold has stopped.", quarantined)
     yield _store("engramlog_inbox_waiting", "things that wait for a person.", inboxes["waiting"])
-    yield _store("engramlog_inbox_full_owners", "owners of whom as much waits for a person as may.", inboxes["full"])
+    yield _store("engramlog_inbox_full_owners", "owners whose inbox is full.", inboxes["full"])
     said_again = "events that say what a person rejected, and so changed nothing."
     yield _counter("engramlog_refused_events", said_again, status["refused"])
 
@@ -264,7 +264,7 @@ def _of_status(status: Mapping[str, Any]) -> Iterator[Metric]:
     yield of_each("engramlog_lag_events", "events appended but not yet folded.", (one["lag"] for one in partitions))
     yield of_each(
         "engramlog_checkpoint_age_seconds",
-        "how long the oldest event that is not folded has waited; 0 where all is folded, nothing where the log does not tell.",
+        "how long the oldest event that is not folded has waited; 0 if all is folded, absent if the log does not show it.",
         (one["checkpoint_age"] for one in partitions),
     )
     held = (float(one["holder"] is not None) for one in partitions)
@@ -294,13 +294,13 @@ def _sealing(told: Mapping[str, Any] | None) -> Iterator[Metric]:
         yield _store(
             "engramlog_master_key_reachable", "whether the master key can be had.", float(bool(told["reachable"]))
         )
-        locked = "owners whose fold stands still for want of their keys."
+        locked = "owners whose fold has stopped because their keys cannot be reached."
         yield _store("engramlog_locked_owners", locked, told["owners_locked"])
 
 
 def _alarms(standing: Sequence[Mapping[str, Any]]) -> Metric:
     """How many alarms stand, by name: those of the table are told as 0 too, so that a rule can look at them before they are."""
-    told = GaugeMetricFamily("engramlog_alarms", f"{OF_STORE}alarms that stand.", labels=["name", "severity"])
+    told = GaugeMetricFamily("engramlog_alarms", f"{OF_STORE}active alarms.", labels=["name", "severity"])
     counts = Counts(alarm["name"] for alarm in standing)
     for name in sorted(KNOWN.keys() | counts.keys()):
         told.add_metric([name, KNOWN[name].severity if name in KNOWN else "warning"], counts[name])
@@ -329,7 +329,7 @@ def _lifecycle(told: Mapping[str, Any]) -> Iterator[Metric]:
     yield _store("engramlog_lifecycle_leader", "whether somebody schedules the lifecycle jobs.", led)
     states = ("queued", "running", "failed", "refused")
     jobs = ((state, told.get(state)) for state in states)
-    yield _by("engramlog_lifecycle_jobs", "lifecycle jobs, by where they stand.", "state", jobs)
+    yield _by("engramlog_lifecycle_jobs", "lifecycle jobs, by state.", "state", jobs)
     done: Mapping[str, Any] = told.get("done") or {}
 
     def by_job(name: str, what: str, values: Iterable[tuple[str, float | None]]) -> Metric:

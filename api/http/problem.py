@@ -125,8 +125,8 @@ def install(app: FastAPI) -> None:
         detail = str(error.detail)
         if error.status_code == HTTPStatus.NOT_FOUND:
             detail = (
-                f"there is no {request.method} {request.url.path}; /v1/openapi.json tells what there is."
-                " Inside an owner or a memory id a / is written %2F"
+                f"there is no {request.method} {request.url.path}; /v1/openapi.json lists all routes. Inside an owner or"
+                " a memory id a / is written %2F"
             )
         elif error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
             detail = (

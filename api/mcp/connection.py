@@ -73,7 +73,7 @@ class Connection:
     def told(self, owner: str | None) -> Iterator[None]:
         """Everything within is about this owner, which a request named; a server of one owner serves no other."""
         if owner is not None and self.owner not in (None, owner):
-            raise InputError(f"owner: got {owner!r}; allowed: {self.owner}, whom this server is for", field="owner")
+            raise InputError(f"owner: got {owner!r}; allowed: {self.owner}, the owner of this server", field="owner")
         chosen = owner or self.owner
         if chosen is None:
             raise InputError(

@@ -58,7 +58,7 @@ def insufficient(rules: ProviderRules | None, scope: Scope, path: str, name: str
     """The refusal of a caller who may do nothing to the owner of a path; it does not say whether there is such an owner."""
     return plain_problem(
         HTTPStatus.FORBIDDEN,
-        f"access: {name} may do nothing to this owner; needed: a grant on it, which whoever runs this store can give",
+        f"access: {name} has no grant for this owner; needed: a grant, which the operator of this store can give",
         {"www-authenticate": f'Bearer realm="engramlog", error="insufficient_scope"{challenged(rules, scope, path)}'},
     )
 

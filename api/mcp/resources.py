@@ -38,7 +38,7 @@ class Resources:
                 "profile": law["profile"],
                 "position": newest["position"],
                 "behind": newest["behind"],
-                "tools": "search_memories finds memories; the prompt when_to_search tells when to use it",
+                "tools": "search_memories finds memories; the prompt when_to_search says when to use it",
             }
         )
 

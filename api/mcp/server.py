@@ -80,7 +80,7 @@ ARGUMENTS = {
     "least": "min_score",
 }
 """What the service layer calls what a tool calls otherwise."""
-DENIED = "Trying again will not help: tell the user; whoever runs this memory can grant it"
+DENIED = "Trying again will not help: tell the user; the operator of this memory can grant it"
 
 
 Hinted = tuple[Callable[..., Any], str, ToolAnnotations]
@@ -247,7 +247,7 @@ class MemoryServer(MCPServer[Any]):
             return str(error)
         where = [f"{frame.filename}:{frame.lineno}" for frame in traceback.extract_tb(cause.__traceback__)[-3:]]
         self._tell("tool failed", tool=name, error=type(cause).__name__, where=where, alarm=True)
-        return f"{name} failed for a reason that nobody foresaw; the server's log tells where"
+        return f"{name} failed unexpectedly; the server's log says where"
 
 
 def _with_ids(arguments: Arguments) -> Arguments:

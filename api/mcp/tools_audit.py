@@ -105,9 +105,9 @@ AUDITED = (
     Audited(WHY, "Why it weighs what it weighs", (*CHANGES, "law", *TIMES), NEWEST),
     Audited(
         ABOVE,
-        "Why one stands above another",
+        "Why one ranks above another",
         ("other", "query", "mode", "ranking", "language", *TIMES),
-        help="Why one memory stands above another for a question: each part of both scores, and the rules beside them.",
+        help="Why one memory ranks above another for a question: each part of both scores, and the rules.",
     ),
     Audited(
         HISTORY,
@@ -122,7 +122,7 @@ AUDITED = (
         "Events of the log",
         ("types", *SPANS, "session", "principal", "actor", "late", "turn", "memory", "correlation", *CHANGES, *LINES),
         NEWEST,
-        help="The log's events themselves, turns and tool results too, page by page. Words that may not be told are withheld.",
+        help="Events of the log, also turns and tool results, in pages. Texts that may not be shown are withheld.",
     ),
     Audited(PROVENANCE, "Where it comes from", LINES),
     Audited(USES, "Answers that used it", (*PAGE, *LINES)),
@@ -152,8 +152,8 @@ AUDITED = (
             *TIMES,
         ),
         {"mode": "review", "most": MOST},
-        help="What would differ under other parameters or another law, or without some events, a turn, a session or somebody's, and"
-        " all that was decided from them: folds anew, and writes nothing.",
+        help="What would differ under other parameters, another law, or without some events, turns, sessions or sources"
+        " and everything derived from them. Writes nothing.",
     ),
     Audited(
         DIFF,
@@ -161,14 +161,14 @@ AUDITED = (
         ("since", "until", "line", "queries", "mode", *PAGE, *LINES),
         {"limit": 20},
     ),
-    Audited(COMPARE, "Laws beside each other", ("limit", *TIMES)),
+    Audited(COMPARE, "Laws compared", ("limit", *TIMES)),
     Audited(LAWS, "The laws"),
     Audited(OWNER_STATS, "Counts", TIMES, help="Counts of the memories by category, level and state."),
     Audited(STATUS, "State of the store"),
     Audited(
         ALARMS,
         "Alarms of the store",
-        help="What stopped or was lost in the store, until it is over or somebody has looked.",
+        help="Active alarms of the store.",
     ),
 )
 
@@ -206,7 +206,7 @@ def _signature(audited: Audited, taken: Mapping[str, Parameter]) -> Signature:
     arguments = []
     if "memory_id" in audited.operation.subject:
         if audited.memory_may_be_left_out:
-            kind: Any = Annotated[str | None, Field(description="Of one memory; of all where none is given.")]
+            kind: Any = Annotated[str | None, Field(description="One memory. Default: all.")]
             arguments.append(_argument("memory_id", kind, None))
         else:
             arguments.append(_argument("memory_id", KINDS["memory_id"], REQUIRED))

@@ -71,7 +71,7 @@ MOST_CHANGES = 100
 Query = Annotated[str, Field(description="In the user's own words, any language.")]
 IncludeFaded = Annotated[
     bool | None,
-    Field(description="What is hidden only by age. Default: true."),
+    Field(description="Include memories hidden only by age. Default: true."),
 ]
 MemoryId = Annotated[str, Field(description="Or a handle of a block.")]
 TimeRange = Annotated[

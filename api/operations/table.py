@@ -234,32 +234,32 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         OperationRow(
             "console",
             "engramlog_server.ops.commands.console",
-            "Open the memory in a browser: the console of the service that runs, or of one that is started here, until Ctrl-C.",
+            "Open the console in a browser, of the running service or of one that is started here, until Ctrl-C.",
         ),
         OperationRow(
             "token",
             "engramlog_server.ops.commands.processes",
-            "Print the token that the HTTP API asks for: that of the data folder, made if there is none yet, or `ENGRAMLOG_TOKEN`.",
+            "Print the token of the HTTP API: that of the data folder, made if there is none, or `ENGRAMLOG_TOKEN`.",
         ),
         OperationRow(
             "master-key",
             "engramlog_server.ops.commands.master_key",
-            "Show which master keys a sealed store has, and how many owners' keys each has wrapped; or make, rotate, drop one.",
+            "Show the master keys of a sealed store, and how many owners' keys each wraps; or make, rotate, rewrap or drop one.",
         ),
         OperationRow(
             "backup",
             "engramlog_server.ops.commands.backup",
-            "Backups of the store and of its keys: make, check, restore elsewhere, have that take the store's place.",
+            "Make, check and restore backups of the store and of its keys.",
         ),
         OperationRow(
             "mcp",
             "engramlog_server.ops.commands.processes",
-            "The memory as an MCP server for agents and their clients; `--config` prints what registers it with one.",
+            "Serve the memory to agents over MCP; `--config` prints the entry for their clients.",
         ),
         OperationRow(
             "worker",
             "engramlog_server.ops.commands.processes",
-            "One fold worker on a Redis of your own, until SIGTERM; as many as you like, on as many hosts.",
+            "Run one fold worker on your own Redis until SIGTERM; any number, on any hosts.",
         ),
         OperationRow(
             "status",
@@ -269,7 +269,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         OperationRow(
             "doctor",
             "engramlog_server.ops.commands.doctor",
-            "Look at a deployment and say what to do: permissions, keys, access, Redis, backups, clock, disk. Changes nothing.",
+            "Check a deployment: permissions, keys, access, Redis, backups, clock, disk. Changes nothing.",
         ),
         OperationRow(
             "alarms",
@@ -289,7 +289,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         OperationRow(
             "seal",
             "engramlog_server.ops.commands.seal",
-            "Seal a store that lies open, under the master key of ENGRAMLOG_SEALED_BY, else a new one in its folder. Tells first.",
+            "Encrypt an open store, under the master key of ENGRAMLOG_SEALED_BY or a new one in its folder.",
         ),
         OperationRow(
             "erase",
@@ -299,17 +299,17 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         OperationRow(
             "rebuild",
             "engramlog_server.ops.commands.proof",
-            "Fold the log anew into a fresh build, while the live one goes on, then switch; the old one goes after ten minutes.",
+            "Fold the log into a new build, while the old one answers, then switch. The old build is dropped after ten minutes.",
         ),
         OperationRow(
             "verify",
             "engramlog_server.ops.commands.proof",
-            "Fold the log anew in memory and compare all that is stored with it, every number and every key. Reads only.",
+            "Fold the log again in memory and compare everything that is stored with the result. Reads only.",
         ),
         OperationRow(
             "demo",
             "engramlog_server.ops.commands.processes",
-            "A short story in Chinese and English on an embedded real Redis of its own: mention, negation, time, talk, context.",
+            "Play a short story in Chinese and English on a private Redis: mention, negation, time, prompts.",
         ),
     ),
 }

@@ -256,7 +256,7 @@ def _patience(timeout: httpx2.Timeout) -> httpx2.Timeout:
 
 
 def _followed(scope: Scope, owner: str | None, since: str | None) -> Request:
-    return got(path_of(scope.whose(owner), "feed"), **{"from": since})
+    return got(path_of(scope.whose(owner), "feed"), since=since)
 
 
 def _scope(scope: Scope | None, owner: str | None, retry: Retry) -> Scope:

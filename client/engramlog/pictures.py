@@ -38,7 +38,7 @@ def curves_picture(
 
     `language`: `en` or `zh`; `theme`: `light` or `dark`; `width` and `height` in pixels.
     """
-    asked = {"from": spelled(since), "to": spelled(until), "points": points}
+    asked = {"since": spelled(since), "until": spelled(until), "points": points}
     asked |= {"as_of": spelled(as_of), "known": spelled(known), "after": after}
     asked |= {"language": language, "theme": theme, "width": width, "height": height}
     return _drawn(scope, got(f"{memory_path(scope.whose(owner), memory_id)}/compare.svg", **asked))

@@ -30,9 +30,7 @@ def import_chats(
     """
     if not isinstance(chats, str | bytes | Mapping | Sequence):
         raise refused("chats", chats, "the text of an export, a conversation, or a list of them")
-    path = got(
-        path_of(scope.whose(owner), "chats"), **{"shape": shape, "from": spelled(since), "turns_only": turns_only}
-    ).path
+    path = got(path_of(scope.whose(owner), "chats"), shape=shape, since=spelled(since), turns_only=turns_only).path
     if isinstance(chats, str | bytes):
         request = Request("POST", path, utf8(chats) if isinstance(chats, str) else chats, LINES)
     else:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 backup_app = Registry(
     no_args_is_help=True,
-    help="Backups of the store and of its keys: make, check, restore elsewhere, have that take the store's place.",
+    help="Make, check and restore backups of the store and of its keys.",
 )
 app.add_typer(backup_app, name="backup")
 MOST_REASON = 500
@@ -44,7 +44,7 @@ def make(
         Path,
         typer.Argument(
             metavar="DEST",
-            help="A folder outside of the data folder: one that is not there yet, or with --keep where backups lie.",
+            help="A folder outside the data folder that does not exist yet; with --keep the folder of the backups.",
         ),
     ],
     keep: Annotated[
@@ -53,7 +53,7 @@ def make(
             "--keep",
             min=1,
             max=1_000,
-            help="Make it inside DEST, named by its second, and keep so many of this store there: the oldest go.",
+            help="Make it inside DEST, named by its second, and keep this many; remove the oldest.",
             show_default=False,
         ),
     ] = None,
@@ -61,11 +61,11 @@ def make(
     without_keys: Without = False,
     json: Json = False,
 ) -> None:
-    """Write all of the store, as it stands now, into a private folder, and prove it. Works while the store is used.
+    """Write a proved backup of the store into a private folder, while the store is in use.
 
-    It is there whole or not at all. Of a sealed store it holds no keys: its keys are saved in a file of their own. Keep that apart
-    from it, and the master key apart from both. With `--keep` one goes only once the new one is proved and holds all that it holds;
-    what another store, or somebody by hand, put there stays. Exit code 3 where one had to stay: each is named, and why.
+    It is complete or not there. The keys of a sealed store are saved in a file of their own: keep it apart from the backup, and
+    the master key apart from both. With `--keep` old backups are removed after the new one is proved and contains all that they
+    contain; backups of other stores and other files stay. Exit code 3: a backup had to stay; each is listed with the reason.
     """
     from engramlog_server.ops.backup.making import keys_asked, make_backup
     from engramlog_server.ops.backup.rotating import rotate_backups
@@ -116,9 +116,7 @@ def _render_made(answer: dict[str, Any]) -> None:
             soft_wrap=True,
         )
     else:
-        out.print(
-            "[yellow]The store lies open, and so does its backup: whoever has it reads everything.[/]", soft_wrap=True
-        )
+        out.print("[yellow]Not encrypted: anyone with this backup can read it.[/]", soft_wrap=True)
 
 
 @backup_app.command(
@@ -128,14 +126,14 @@ def _render_made(answer: dict[str, Any]) -> None:
 def seals_(
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="[FILE]", help=f"Where they are kept; {KEYS_BACKUP} when left out.", show_default=False),
+        typer.Argument(metavar="[FILE]", help=f"The file of the keys. [default: {KEYS_BACKUP}]", show_default=False),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Write all keys of the store into one private file, in place of the one before. Works while the store is used.
+    """Save all keys of the store in one private file, which replaces the one before. The store may be in use.
 
-    With it a backup of a sealed store can be read again; what was erased before it was written cannot. Without the master key it is
-    of no use. What is said later opens from a backup by a later save alone: save as often as you can lose.
+    With it and the master key a backup of a sealed store can be read, except for what was erased before it was written. Later
+    events need a later save: save as often as you can afford to lose events.
     """
     from engramlog_server.ops.commands.notices import patient
     from engramlog_server.ops.keys.backup import save_keys
@@ -169,9 +167,9 @@ def check(
     keys: KeysFile = None,
     json: Json = False,
 ) -> None:
-    """Prove a backup: every file's hash, no entry missing, every body as it was committed to, every chain. Needs no store.
+    """Check a backup: hashes, entries, commitments, chains. Needs no store.
 
-    Exit code 3 where it is incomplete: of a sealed store its keys are not at hand, or do not open all of it.
+    Exit code 3: it is incomplete, because the keys of a sealed store are missing or do not open all of it.
     """
     from engramlog_server.ops.backup.checking import check_backup
     from engramlog_server.ops.backup.folder import held, open_backup
@@ -209,10 +207,10 @@ def restore(
     alone: Alone = False,
     json: Json = False,
 ) -> None:
-    """Bring a backup into an empty store, a new data folder or an empty Redis, up to its moment, and fold it anew.
+    """Restore a backup into an empty store: a new data folder or an empty Redis.
 
-    Kept rejections and erasures since are asked for before it answers. It says that it is a copy, and takes nothing new until
-    `engramlog backup take-over`. Killed anywhere, run it again. Exit code 3 where some entries do not open.
+    Kept rejections and erasures are recorded again before it answers. The store is a copy and refuses new events until
+    `engramlog backup take-over`. If the command is killed, run it again. Exit code 3: some entries do not open.
     """
     from engramlog_server.ops.backup.folder import held, open_backup
     from engramlog_server.ops.backup.restoring import restore_backup
@@ -237,7 +235,7 @@ def _render_plan(found: BackupFolder, settings: Settings) -> None:
     where = "the Redis of ENGRAMLOG_REDIS_URL" if settings.redis_url else str(settings.data.expanduser())
     err.print(
         f"Backup {told.backup} of store {escape(told.store_id)}: {many(told.events, 'event')} up to {told.moment}, into"
-        f" {escape(where)}, which must be empty. What the store said after that moment is not in it.",
+        f" {escape(where)}, which must be empty. Later events are not in it.",
         soft_wrap=True,
     )
     if found.open_to_others:
@@ -297,15 +295,16 @@ def _render_restored(answer: dict[str, Any]) -> None:
 )
 def take_over(
     reason: Annotated[
-        str | None, typer.Option("--reason", help="Why, for good; up to 500 characters.", show_default=False)
+        str | None,
+        typer.Option("--reason", help="The reason, kept for good; up to 500 characters.", show_default=False),
     ] = None,
     yes: Yes = False,
     json: Json = False,
 ) -> None:
-    """Have a restored store take the original's place: from then on it takes what is new. Nothing may use the original any more.
+    """Let a restored store replace the original: it accepts new events from then on.
 
-    What the original said since the backup is given up: kept heads and receipts of this machine that tell of it are accepted as
-    lost, and `verify` tells that for good.
+    Nothing may use the original any more. Later events of the original are given up: kept heads and receipts of this machine
+    about them are accepted as lost, and `verify` reports that for good.
     """
     from engramlog_server.ops.backup.taking_over import left_behind, take_store_over
     from engramlog_server.ops.commands.notices import patient
@@ -331,8 +330,8 @@ def take_over(
 def _render_left(plan: dict[str, Any]) -> None:
     told = plan["restored"]
     err.print(
-        f"This store was restored from backup {told['backup']}, up to {told['moment']} ({many(told['events'], 'event')}). What the"
-        " original said since is given up. Two stores that both take what is new are never joined again.",
+        f"This store was restored from backup {told['backup']}, up to {told['moment']} ({many(told['events'], 'event')})."
+        " Later events of the original are given up. Two stores that both accept new events can never be joined.",
         soft_wrap=True,
     )
     for name, what in (

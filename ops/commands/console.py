@@ -60,25 +60,18 @@ def console(
         str | None,
         typer.Argument(help="Whose memories to begin with.", show_default=False, autocompletion=completion.owners),
     ] = None,
-    no_open: Annotated[
-        bool, typer.Option("--no-open", help="Print the link alone, and leave the browser to you.")
-    ] = False,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Only print the link.")] = False,
     demo: Annotated[
         bool,
-        typer.Option(
-            "--demo", help="On a store of its own with the story of `engramlog demo`, which is gone afterwards."
-        ),
+        typer.Option("--demo", help="Use a temporary store with the story of `engramlog demo`."),
     ] = False,
     json: Json = False,
 ) -> None:
-    """Open the memory in a browser: the console of the service that runs, or of one that is started here, until Ctrl-C.
+    """Open the console in a browser, of the running service or of one that is started here, until Ctrl-C.
 
-    The link is printed too. It works once, within ten minutes, and on this machine alone; ask again for another.
-
-    The browser gets it by a file in the data folder, so that it stands on no command line. A browser that is installed as a snap
-    cannot read that folder: open the printed link then.
-
-    Exit codes: 0 the browser has it, or it was not to be opened; 3 the link was printed, and no browser came for it.
+    The link is printed too. It works once, within ten minutes, on this machine. The browser gets it from a file in the data
+    folder, so it is on no command line. A browser installed as a snap cannot read that folder: open the printed link. Exit
+    codes: 0 the browser has it, or --no-open; 3 no browser opened it.
     """
     from engramlog_server.api.requests.checks import check_owner
     from engramlog_server.ops.settings import load_settings
@@ -407,9 +400,7 @@ def _told(status: int, body: bytes) -> Any:
             "the service of the data folder has another token: is ENGRAMLOG_TOKEN set for it, or here, and not for both?"
         )
     if status == NOT_FOUND:
-        raise ConsoleUnavailable(
-            "the service of the data folder is of a release without a console: end it, and start it anew"
-        )
+        raise ConsoleUnavailable("the running service is of a release without a console: stop it and start it again")
     raise ConsoleUnavailable(
         f"the service of the data folder refused it: {status} {body[:200].decode('utf-8', 'replace')}"
     )

@@ -21,13 +21,13 @@ COLOURS = {"ok": "green", "advice": "yellow", "wrong": "red", "unknown": "dim"}
     " --strict: or advised), 2 a setting cannot be right, 3 there is no store, or a check could not be carried out"
 )
 def doctor(
-    strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 for what is advised, too.")] = False,
-    every: Annotated[bool, typer.Option("--all", help="Show what is as it should be in a line each, too.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 also for advice.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Also list checks that passed.")] = False,
     json: Json = False,
 ) -> None:
-    """Look at a deployment and say what to do: permissions, keys, access, Redis, backups, clock, disk. Changes nothing.
+    """Check a deployment: permissions, keys, access, Redis, backups, clock, disk. Changes nothing.
 
-    By the settings of this environment: run it as the service's user, with what the service is started with.
+    Run it as the service's user, with the environment of the service.
     """
     from engramlog_server.ops.commands.notices import patient
     from engramlog_server.ops.doctor.checks import examine

@@ -36,8 +36,8 @@ MOST_REASON = 2_000
 
 
 @app.command(
-    epilog="Example: `engramlog erase alice` tells what it would do and asks; `engramlog erase alice --ground objection --yes"
-    " --certificate alice.json` from a script"
+    epilog="Example: `engramlog erase alice` shows what it would do and asks; `engramlog erase alice --ground objection"
+    " --yes --certificate alice.json` from a script"
 )
 def erase(
     owner: Annotated[
@@ -57,35 +57,36 @@ def erase(
     ] = "other",
     reason: Annotated[
         str,
-        typer.Option("--reason", help="Why, for the certificate: name nobody in it, for it stays.", show_default=False),
+        typer.Option(
+            "--reason", help="The reason, for the certificate; it stays, so name nobody in it.", show_default=False
+        ),
     ] = "",
     names: Annotated[
         list[str] | None,
         typer.Option(
             "--name",
             metavar="NAME",
-            help="A name by which others may have told of this person: their memories that have it are listed, and stay. As often"
-            " as needed.",
+            help="List other owners' memories that contain this name; they stay. Repeatable.",
             show_default=False,
         ),
     ] = None,
     certificate: Annotated[
         Path | None,
         typer.Option(
-            "--certificate", metavar="FILE", help="Write the certificate there too; a new file.", show_default=False
+            "--certificate", metavar="FILE", help="Also write the certificate to this new file.", show_default=False
         ),
     ] = None,
     again: Annotated[
         bool,
         typer.Option(
-            "--again", help="Finish with everybody who was erased and came back with an older copy of the store."
+            "--again", help="Finish erasures that did not end, or that an older copy of the store brought back."
         ),
     ] = False,
     readmit: Annotated[
         bool,
-        typer.Option("--readmit", help="Have an erased owner be spoken of again, under a new key; nothing comes back."),
+        typer.Option("--readmit", help="Accept new events of an erased owner, under a new key; nothing comes back."),
     ] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do it without asking.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     json: Json = False,
 ) -> None:
     """Erase an owner, or single memories and turns, for good, and print a certificate. Shows first what would go, and asks.
@@ -368,8 +369,8 @@ def render_plan(told: dict[str, Any]) -> None:
         out.print(f"  - stays: {escape(one)}", soft_wrap=True)
     if (others := told.get("elsewhere")) is not None:
         out.print(
-            f"  - others tell of this person in {_many(others['total'], 'memory', 'memories')} of"
-            f" {_many(others['owners'], 'owner')} looked through; they stay, and are theirs to delete:",
+            f"- {_many(others['total'], 'memory', 'memories')} of other owners ({_many(others['owners'], 'owner')}"
+            " searched) contain the name; they stay, delete them there:",
             soft_wrap=True,
         )
         for one in others["memories"]:
@@ -378,8 +379,8 @@ def render_plan(told: dict[str, Any]) -> None:
             out.print(f"    [yellow]not looked through[/] {escape(one)}: its key cannot be had", soft_wrap=True)
     if told["open_entries"]:
         out.print(
-            f"[bold yellow]  - {_many(told['open_entries'], 'entry', 'entries')} of the log lie open and stay readable[/]:"
-            " they were put there past Engramlog, see `engramlog verify`",
+            f"[bold yellow]  - {_many(told['open_entries'], 'entry', 'entries')} of the log are not encrypted and stay"
+            " readable[/]: Engramlog did not write them, see `engramlog verify`",
             soft_wrap=True,
         )
 

@@ -48,7 +48,7 @@ def narrow(
     trust: Annotated[str | None, _BY_NAME["trust"]] = None,
     grants: Annotated[Path | None, _BY_NAME["grants"]] = None,
     subject: Annotated[
-        str | None, typer.Option("--for", help="Whose it is, as the audit tells it.", show_default=False)
+        str | None, typer.Option("--for", help="The person, as the audit shows it.", show_default=False)
     ] = None,
     minutes: Annotated[
         int, typer.Option(help=f"How long it lives, 1 to {MOST_MINUTES:,}; no longer than its key.")
@@ -57,16 +57,16 @@ def narrow(
         str | None,
         typer.Option(
             metavar="FILE",
-            help=f"The file in which the key lies, - for standard input; without, {KEY}.",
+            help=f"File with the key, or - for standard input. [default: {KEY}]",
             show_default=False,
         ),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Make a token of a key, which does less than the key and ends by itself. Asks nobody, and opens no store.
+    """Make a narrower token from a key, which ends by itself. Opens no store.
 
-    It opens what both it and its key's principal may at that moment, and nothing once the key is revoked. The key is never told
-    on the command line, where others would read it.
+    The service allows what both the token and the key's principal may do at that moment, and nothing once the key is revoked.
+    The key is never given on the command line, where others could read it.
     """
     told = dict(
         zip(NAMES, (can, owners, mode, sensitivity, speak_as, trust, grants), strict=True)

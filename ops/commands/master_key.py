@@ -65,9 +65,9 @@ def _sealed(settings: Settings) -> Iterator[_Sealed]:
         try:
             identity = known_identity(wire)
             if identity is None:
-                raise StoreMismatch("there is no store here yet: `engramlog up`, or whatever is told first, makes it")
+                raise StoreMismatch("there is no store here yet: `engramlog up`, or the first write, creates it")
             if identity.sealed is None or client.seals.master is None:
-                raise StoreMismatch("this store lies open: nothing in it is wrapped under a master key")
+                raise StoreMismatch("this store is not encrypted: it has no master key")
             kept = ValueFile(values_path(settings, identity.store_id), identity.store_id, identity.partitions)
             yield _Sealed(wire, identity.tags, client.seals, client.seals.master, key_in(folder, settings), kept)
         finally:
@@ -88,28 +88,28 @@ def _settings() -> Settings:
 def master_key(
     new: Annotated[
         Path | None,
-        typer.Option(metavar="FILE", help="Make a new key there; nothing may lie there yet.", show_default=False),
+        typer.Option(metavar="FILE", help="Make a new key in this file, which must not exist.", show_default=False),
     ] = None,
     rotate: Annotated[
-        bool, typer.Option("--rotate", help="Put a new key into the file: it wraps from now on, old ones still open.")
+        bool, typer.Option("--rotate", help="Add a new key to the file, which wraps from now on; old keys still open.")
     ] = False,
     rewrap: Annotated[
         bool,
-        typer.Option("--rewrap", help="Wrap every owner's key under the key that wraps now, while the store is used."),
+        typer.Option("--rewrap", help="Wrap every owner's key under the newest master key, while the store is in use."),
     ] = False,
     drop: Annotated[
         str | None,
         typer.Option(
-            metavar="OLD_ID", help="Take a key out of the file that nothing needs any more.", show_default=False
+            metavar="OLD_ID", help="Remove a key from the file that nothing needs any more.", show_default=False
         ),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show which master keys a sealed store has, and how many owners' keys each has wrapped; or make, rotate, drop one.
+    """Show the master keys of a sealed store, and how many owners' keys each wraps; or make, rotate, rewrap or drop one.
 
-    A store that is made while `ENGRAMLOG_SEALED_BY` names a key is sealed under it. A key service rotates its keys itself: `bao
-    write -f MOUNT/keys/KEY/rotate`. Killed while it rewraps, run it again; exit code 3 where some lines do not open. Backups of
-    before a rewrap need the old key: keep a copy.
+    A store that is created while `ENGRAMLOG_SEALED_BY` names a key is sealed under it. A key service rotates its own keys: `bao
+    write -f MOUNT/keys/KEY/rotate`. If a rewrap is killed, run it again; exit code 3: some lines do not open. Backups of the
+    keys from before a rewrap need the old key: keep a copy.
     """
     asked = [one for one in (new, rotate, rewrap, drop) if one]
     if len(asked) > 1:
@@ -139,15 +139,15 @@ def _new(file: Path, json: bool) -> None:
         )
     if not make_key_file(path):
         raise InputError(
-            f"file: got {str(path)!r}, where something lies already; allowed: a new name. `engramlog master-key --rotate` puts a"
-            " new key beside those that a store was sealed under",
+            f"file: got {str(path)!r}, which exists; allowed: a new name. `engramlog master-key --rotate` adds a new key"
+            " to those of a sealed store",
             field="file",
         )
     show({"file": str(path), "key": read_key_file(path).name}, json, _render_new)
 
 
 def _render_new(answer: dict[str, Any]) -> None:
-    out.print(f"master key {answer['key']} lies in {escape(answer['file'])}", soft_wrap=True)
+    out.print(f"master key {answer['key']} is in {escape(answer['file'])}", soft_wrap=True)
     out.print(f"[yellow]{COPY}[/]", soft_wrap=True)
     out.print(f"[dim]Next: ENGRAMLOG_SEALED_BY={escape(answer['file'])}[/]", soft_wrap=True)
 
@@ -289,8 +289,8 @@ def _drop(key: str, json: bool) -> None:
             )
         if (since := rotated_seconds(path, now().timestamp())) < SETTLED_SECONDS:
             raise InputError(
-                f"a key was put beside this one {since:.0f} s ago; it can go {SETTLED_SECONDS} s after that: what is being appended"
-                " may be wrapped by it still",
+                f"a new key was added {since:.0f} s ago; this one can be dropped {SETTLED_SECONDS} s after that, because"
+                " running appends may still use it",
                 field="old_id",
             )
         drop_key(path, key)

@@ -39,13 +39,13 @@ def up_(
     ] = None,
     port: Annotated[int | None, typer.Option(help="0 takes a free one.", min=0, max=65_535, show_default=False)] = None,
     workers: Annotated[
-        int | None, typer.Option(help="How many fold workers.", min=1, max=64, show_default=False)
+        int | None, typer.Option(help="Number of fold workers.", min=1, max=64, show_default=False)
     ] = None,
     idle: Annotated[
         int | None,
         typer.Option(
-            help="As `Memory()` starts it: on no port, for programs of this user alone, until nobody has asked for so many"
-            " seconds, or another `up` wants the store.",
+            help="End after this many seconds without a request, or if another `up` wants the store; listens on no port"
+            " (as `Memory()` starts it).",
             min=1,
             max=86_400,
             show_default=False,
@@ -53,7 +53,7 @@ def up_(
     ] = None,
     check: Annotated[
         bool,
-        typer.Option("--check", help="Start nothing: say what would not work, in a few seconds, and change nothing."),
+        typer.Option("--check", help="Start nothing and change nothing; report what would not work."),
     ] = False,
     json: Json = False,
 ) -> None:
@@ -96,7 +96,7 @@ def _greet(served: Served) -> None:
 @app.command("mcp", epilog="Example: `claude mcp add memory -- engramlog mcp --owner alice`")
 def mcp_(
     owner: Annotated[
-        str | None, typer.Option(help="Whose memories; over HTTP the URL may tell it.", show_default=False)
+        str | None, typer.Option(help="Owner of the memories; over HTTP the URL can name it.", show_default=False)
     ] = None,
     http: Annotated[
         bool, typer.Option("--http", help="Streamable HTTP at /mcp/OWNER instead of standard input and output.")
@@ -104,14 +104,12 @@ def mcp_(
     port: Annotated[int, typer.Option(help="With --http; 0 takes a free one.", min=0, max=65_535)] = MCP_PORT,
     tools: Annotated[
         str,
-        typer.Option(
-            help="agent: search, remember, correct; audit: look over all of it, changing nothing and leaving no trace."
-        ),
+        typer.Option(help="agent: search, remember, correct; audit: read everything, change nothing, leave no trace."),
     ] = TOOLSETS[0],
     metrics_port: Annotated[
         int | None,
         typer.Option(
-            help="Tell on this port, of loopback unless `ENGRAMLOG_METRICS` says where, which tools are called; 0 takes a free"
+            help="Port for metrics of tool calls, on loopback unless `ENGRAMLOG_METRICS` says otherwise; 0 takes a free"
             " one.",
             min=0,
             max=65_535,
@@ -119,11 +117,11 @@ def mcp_(
         ),
     ] = None,
     config: Annotated[
-        bool, typer.Option("--config", help="Only print what to put into a client's configuration; serves nothing.")
+        bool, typer.Option("--config", help="Only print the entry for a client's configuration.")
     ] = False,
     json: Json = False,
 ) -> None:
-    """The memory as an MCP server for agents and their clients; `--config` prints what registers it with one."""
+    """Serve the memory to agents over MCP; `--config` prints the entry for their clients."""
     from engramlog_server.api.requests.checks import check_owner
     from engramlog_server.ops.logs import start_logging, teller
     from engramlog_server.ops.settings import load_settings
@@ -166,14 +164,15 @@ def mcp_(
 @app.command(epilog=f"Example: `{CURL} http://127.0.0.1:8733/v1/status`")
 def token(
     rotate: Annotated[
-        bool, typer.Option("--rotate", help="Make a new one; the old one is refused at once, by running services too.")
+        bool,
+        typer.Option("--rotate", help="Replace the token; the old one is refused at once, also by running services."),
     ] = False,
     header: Annotated[bool, typer.Option("--header", help=f"As the whole header, for `{CURL}`.")] = False,
     json: Json = False,
 ) -> None:
-    """Print the token that the HTTP API asks for: that of the data folder, made if there is none yet, or `ENGRAMLOG_TOKEN`.
+    """Print the token of the HTTP API: that of the data folder, made if there is none, or `ENGRAMLOG_TOKEN`.
 
-    What stands on a command line every user of the machine can read (`ps`): give it to curl as a file, as in the example.
+    Every user of the machine can read command lines (`ps`): give it to curl as a file, as in the example.
     """
     from engramlog_server.ops.settings import load_settings
     from engramlog_server.ops.token import token_of
@@ -196,7 +195,7 @@ def worker(
     metrics_port: Annotated[
         int | None,
         typer.Option(
-            help="Tell its metrics on this port, of loopback unless `ENGRAMLOG_METRICS` says where; 0 takes a free one.",
+            help="Port for metrics, on loopback unless `ENGRAMLOG_METRICS` says otherwise; 0 takes a free one.",
             min=0,
             max=65_535,
             show_default=False,
@@ -204,11 +203,11 @@ def worker(
     ] = None,
     check: Annotated[
         bool,
-        typer.Option("--check", help="Start nothing: say what would not work, in a few seconds, and change nothing."),
+        typer.Option("--check", help="Start nothing and change nothing; report what would not work."),
     ] = False,
     json: Json = False,
 ) -> None:
-    """One fold worker on a Redis of your own, until SIGTERM; as many as you like, on as many hosts."""
+    """Run one fold worker on your own Redis until SIGTERM; any number, on any hosts."""
     from engramlog_server.ops.keys.place import keys_of
     from engramlog_server.ops.logs import start_logging
     from engramlog_server.ops.sealing.master import master_of
@@ -233,11 +232,11 @@ def worker(
 def demo(
     keep: Annotated[
         Path | None,
-        typer.Option("--keep", help="Keep the demo's store in this new folder, to ask it things.", show_default=False),
+        typer.Option("--keep", help="Keep the demo's store in this new folder.", show_default=False),
     ] = None,
     json: Json = False,
 ) -> None:
-    """A short story in Chinese and English on an embedded real Redis of its own: mention, negation, time, talk, context."""
+    """Play a short story in Chinese and English on a private Redis: mention, negation, time, prompts."""
     from engramlog_server.consumers.verify.partition import verify_partition
     from engramlog_server.ops.commands.demo import Demo, DemoTalk
     from engramlog_server.ops.commands.proof import verified, verify_identity
@@ -273,7 +272,7 @@ def _demo_told(answer: dict[str, Any], keep: Path | None) -> None:
 
     out.print()
     render_verified(answer)
-    out.print("[dim]verified: the log was folded anew in memory and compared with what is stored[/]\n")
+    out.print("[dim]verified: the log was folded again in memory and compared with what is stored[/]\n")
     folder = keep or "./demo-data"
     first = "" if keep else "  engramlog demo --keep ./demo-data\n"
     out.print(

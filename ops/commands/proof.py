@@ -60,7 +60,7 @@ def _chosen(partitions: list[int] | None, count: int) -> list[int]:
 
 
 Partitions = Annotated[
-    list[int] | None, typer.Option("--partition", help="Only this partition; as often as needed.", show_default=False)
+    list[int] | None, typer.Option("--partition", help="Only this partition; repeatable.", show_default=False)
 ]
 Processes = Annotated[
     int | None,
@@ -69,7 +69,7 @@ Processes = Annotated[
         min=1,
         max=64,
         metavar="N",
-        help="Processes that share the partitions, 1 to 64. Default: as many as cores, one for each 50,000 events at most.",
+        help="Processes that share the partitions, 1 to 64. [default: one per core, at most one per 50,000 events]",
         show_default=False,
     ),
 ]
@@ -78,7 +78,7 @@ Reason = Annotated[
     typer.Option(
         "--accept-changed-log",
         metavar="REASON",
-        help="Fold a log that does not meet the kept heads, and record that and why for good.",
+        help="Fold a log that differs from the kept heads, and record the reason for good.",
         show_default=False,
     ),
 ]
@@ -89,17 +89,17 @@ def rebuild(
     partition: Partitions = None,
     accept_changed_log_: Reason = None,
     anew: Annotated[
-        bool, typer.Option("--anew", help="All of it, also what a rebuild that was killed had done already.")
+        bool, typer.Option("--anew", help="Start from the beginning instead of continuing a killed rebuild.")
     ] = False,
     drop_left: Annotated[
-        bool, typer.Option("--drop-left", help="Only drop what a rebuild that was killed left; folds nothing.")
+        bool, typer.Option("--drop-left", help="Only remove what a killed rebuild left; fold nothing.")
     ] = False,
     processes: Processes = None,
     json: Json = False,
 ) -> None:
-    """Fold the log anew into a fresh build, while the live one goes on, then switch; the old one goes after ten minutes.
+    """Fold the log into a new build, while the old one answers, then switch. The old build is dropped after ten minutes.
 
-    Refused where the log does not meet the heads that were kept. Goes on with what a killed rebuild left to be done.
+    Refused if the log differs from the kept heads. Continues a rebuild that was killed.
     """
     from engramlog_server.consumers.fold.rebuild import RebuildRun, refuse_without_room
     from engramlog_server.ops.processes.shares import PartitionTask
@@ -213,28 +213,26 @@ def verify(
     against: Annotated[
         list[Path] | None,
         typer.Option(
-            "--against", help="Kept heads that the log must meet, beside those in the data folder.", show_default=False
+            "--against", help="Compare the log with this file of kept heads too; repeatable.", show_default=False
         ),
     ] = None,
     heads: Annotated[
         bool,
         typer.Option(
             "--heads",
-            help="Only show the heads of the log's chains; with --against FILE only compare the log with those.",
+            help="Only show the heads of the log's chains; with --against FILE only compare them.",
         ),
     ] = False,
     keep: Annotated[
         bool,
-        typer.Option(
-            "--keep", help="With --heads: write them down now, as `up` does every few seconds, and to the sinks."
-        ),
+        typer.Option("--keep", help="With --heads: also keep them now, in the data folder and the sinks."),
     ] = False,
     processes: Processes = None,
     json: Json = False,
 ) -> None:
-    """Fold the log anew in memory and compare all that is stored with it, every number and every key. Reads only.
+    """Fold the log again in memory and compare everything that is stored with the result. Reads only.
 
-    Also compared: the log's chain with every head that was kept, in the data folder and in the files named. Heads that others hold
+    The log's chain is also compared with every kept head, in the data folder and in the files given. Heads that others hold
     prove that nothing before them was changed.
     """
     if keep and not heads:
@@ -348,8 +346,8 @@ def render_verified(answer: dict[str, Any]) -> None:
     if answer["unopened"]:
         first, more = ", ".join(answer["unopened_at"]), answer["unopened"] > len(answer["unopened_at"])
         out.print(
-            f"[bold yellow]{answer['unopened']:,} not opened[/] at {first}{' and on' if more else ''}: their salt is gone,"
-            " and nothing tells whether their bodies are those that were appended"
+            f"[bold yellow]{answer['unopened']:,} not opened[/] at {first}{' and on' if more else ''}: their salt is"
+            " gone, so their bodies cannot be checked"
         )
     if told := answer.get("restored"):
         state = "taken over since" if told["taken_over"] else "a copy, which takes nothing new"

@@ -23,18 +23,18 @@ if TYPE_CHECKING:
 
 
 @app.command(
-    epilog="Example: `ENGRAMLOG_SEALED_BY=/etc/engramlog/master-key engramlog seal` tells and asks; `engramlog seal --yes --json`"
-    " from a script"
+    epilog="Example: `ENGRAMLOG_SEALED_BY=/etc/engramlog/master-key engramlog seal` shows what it will do and asks;"
+    " `engramlog seal --yes --json` from a script"
 )
 def seal(
     yes: Yes = False,
     alone: Alone = False,
     json: Json = False,
 ) -> None:
-    """Seal a store that lies open, under the master key of ENGRAMLOG_SEALED_BY, else a new one in its folder. Tells first.
+    """Encrypt an open store, under the master key of ENGRAMLOG_SEALED_BY or a new one in its folder.
 
-    Events, ids, positions and heads stay; what Redis keeps of words is encrypted then, in memory and in its files. Refused while
-    others use the store. Killed anywhere, run it again: it goes on. There is no way back but a copy made before.
+    Shows first what it will do, and asks. Events, ids, positions and heads stay. Refused while others use the store. If it is
+    killed, run it again. The only way back is a copy made before.
     """
     from engramlog_server.ops.sealing.seal import carry_out, told_beforehand
 
@@ -69,7 +69,7 @@ def _render_plan(plan: dict[str, Any], settings: Settings) -> None:
         + (
             "  - Nothing else opens the store since its first step."
             if going_on
-            else "  - There is no way back but a copy made before, which lies open:"
+            else "  - The only way back is a copy made before, which is not encrypted:"
         ),
         soft_wrap=True,
     )
@@ -89,4 +89,4 @@ def _render_done(answer: dict[str, Any]) -> None:
     )
     for one in answer["not_proven"]:
         out.print(f"[yellow]not proven[/] {escape(one)}", soft_wrap=True)
-    out.print("[dim]Next: `engramlog verify`, then `engramlog up`. Backups made before lie open: let them go[/]")
+    out.print("[dim]Next: `engramlog verify`, then `engramlog up`. Earlier backups are not encrypted: delete them[/]")

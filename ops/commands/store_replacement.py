@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from engramlog_server.ops.settings import Settings
     from engramlog_server.ops.store_replacement import OldStore
 
-Yes = Annotated[bool, typer.Option("--yes", help="Do it without asking.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 Alone = Annotated[
     bool,
     typer.Option(
         "--alone",
-        help="Connections to your own Redis that it lists, or does not list, are none of Engramlog's: you answer for it.",
+        help="The listed connections to your own Redis are other programs: you vouch for it.",
     ),
 ]
 

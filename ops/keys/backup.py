@@ -127,7 +127,7 @@ def save_keys(
     identity, data = store.identity, folder_of(store.embedded)
     path = refuse_place(path, data or settings.data, "file")
     if identity.sealed is None:
-        raise StoreMismatch("this store lies open: it has no keys that could be saved")
+        raise StoreMismatch("this store is not encrypted: it has no keys to save")
     refuse_copy(identity.restored, "no keys are saved of a copy")
     with _in_turn(path), closing(store.wire()) as wire:
         before = known_keys(path)

@@ -10,7 +10,7 @@ from engramlog_server.events.sealing.seals import Seals
 from engramlog_server.ops.every import Every
 
 LOOK_SECONDS: Final = 5.0
-OPEN_STORE = "a master key is set, and this store lies open: `engramlog seal` brings it over"
+OPEN_STORE = "a master key is set, but this store is not encrypted: run `engramlog seal`"
 """Logged once for settings that seal nothing."""
 Tell = Callable[..., None]
 

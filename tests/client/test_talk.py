@@ -43,7 +43,7 @@ def test_a_bad_message_is_left_out_and_named(memory: Any) -> None:
     bad = {"id": "c2", "messages": [{"role": "boss", "content": "x"}]}
     answer = memory.import_chats([OPENAI, bad])
     assert (answer.turns, answer.left_out["unknown_role"]) == (2, 1)
-    assert "conversation 2 (c2), message 1: role: got 'boss'" in answer.unreadable[0]["why"]
+    assert "conversation 2 (c2), message 1: role: got 'boss'" in answer.unreadable[0].why
 
 
 def test_what_is_there_with_another_text_is_a_conflict(memory: Any) -> None:

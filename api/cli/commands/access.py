@@ -25,9 +25,9 @@ FIRST = "Example: `engramlog key new support --can use --owners 'team/*' --speak
 @command(
     ISSUE.but(
         question=without(ISSUE.question, "grants"),
-        help="Make a key for a principal, and say what he may do. It is printed once: the store keeps only what knows it again.",
-        more="Without options about what he may do his grants stay as they are. Of a principal two keys live at once at the"
-        f" most: the one in use, and the one that takes its place.\n\n{VERBS_TOLD}",
+        help="Make a key for a principal, optionally with grants. The key is printed only once.",
+        more="Without options for grants, the grants stay as they are. A principal has at most two active keys: the one in"
+        f" use, and its replacement.\n\n{VERBS_TOLD}",
         example=FIRST,
     ),
     more=OPTIONS,
@@ -47,10 +47,10 @@ command(
 @command(
     SET_GRANTS.but(
         question=without(SET_GRANTS.question, "grants"),
-        more=f"He may do what one of his grants lets do, whole; several grants come out of a file.\n\n{VERBS_TOLD}",
+        more=f"A call must fit one grant completely. Several grants come from a file (--grants).\n\n{VERBS_TOLD}",
         example="Example: `engramlog grant support --can read,review --owners 'team/*' --mode review`",
     ),
-    more=(*OPTIONS, Parameter("none", bool, "From here on he may do nothing; his keys stay.", False)),
+    more=(*OPTIONS, Parameter("none", bool, "Remove all grants; the keys stay.", False)),
 )
 def grant(call: Call) -> None:
     """All of them are said anew."""

@@ -80,7 +80,7 @@ def _story(answer: Mapping[str, Any]) -> None:
         Parameter(
             "queries_file",
             Path | None,
-            "Questions out of this file, one a line; beside those of --query.",
+            "Questions from this file, one per line, in addition to those of --query.",
             None,
             option=Option(("--queries",), metavar="FILE"),
         ),

@@ -16,7 +16,7 @@ def _argument(name: str, metavar: str, description: str) -> Parameter:
     INBOX,
     more=(
         _argument("item", "[ITEM]", "The item to answer; list the inbox without."),
-        _argument("content", "[TEXT]", "What the memory says from now on, in your own words."),
+        _argument("content", "[TEXT]", "The new text of the memory, in your own words."),
         Parameter("accept", bool, "Accept the item: you say so yourself.", False),
         Parameter("reject", bool, "Reject the item: nothing changes, or the proposal goes.", False),
         *(one for one in ACCEPT.question if one.name != "item"),

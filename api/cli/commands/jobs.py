@@ -21,15 +21,16 @@ LONG = 64
 """Texts from which a bar is shown."""
 
 
-MORE = """**sweep** compresses, deletes softly and purges what was deleted 30 days ago; **review** promotes, keeps or deletes
-(tiered profile; by rule, or by a model where ENGRAMLOG_REVIEWER says so); **merge**, **link**, **replay**,
-**levels** (what newer rules of sensitivity find in old entries), **abstract** (patterns of what was said on several days;
-what is not certain waits in the inbox) and **suggest** (what says the same or belongs together by meaning, where an embedder
-is configured: it waits in the inbox) run only when named. **embed**, alone, computes the vectors that semantic search lacks: what
-is there is not computed again, and vectors of contents that were revised, purged or made secret are dropped; *with `openai:`
-contents leave this machine*, but for secret ones.
-Deletions can be undone for 30 days (`restore`). A purge takes the content out of every record, view, search, export and
-history; *the log still holds the text*."""
+MORE = (
+    "**sweep** records levels, deletes, and purges what was deleted 30 days ago. **review** promotes, keeps or deletes"
+    " (tiered\nprofile; by rule, or by a model if ENGRAMLOG_REVIEWER says so). These run only if named: **merge**,"
+    " **link**, **replay**,\n**levels** (newer rules of sensitivity on old entries), **abstract** (patterns of several"
+    " days; uncertain ones wait in the\ninbox) and **suggest** (merges and links by meaning; they wait in the inbox)."
+    " **embed**, alone, computes missing vectors and drops\nthose of texts that were revised, purged or made secret;"
+    " *with `openai:` texts leave this machine*, except for secrets.\nDeletions can be undone for 30 days (`delete"
+    " --undo`). A purge removes the text from every record, view, search, export and\nhistory; *the log still holds the"
+    " text*."
+)
 
 
 @command(
@@ -143,17 +144,17 @@ def _uncompared(compared: Mapping[str, Any] | None, owner: str) -> None:
 
 @command(
     EXTRACT.but(
-        more="Turns stay as they are: typed memories lie on top. What is said again is a mention, what is taken back is negated,"
-        " and questions, suppositions, quotations and what an assistant says assert nothing. Running it again does nothing"
-        " twice. A dry run by a model asks it about the next ten turns. Exit code 3: the model failed, and the turns that are"
-        " left wait for a next run.",
+        more="Turns stay as they are. A repeated statement is a mention; a statement that is taken back is negated."
+        " Questions, suppositions, quotations and words of an assistant assert nothing. Nothing is done twice. A dry"
+        " run by a model covers the next ten turns. Exit code 3: the model failed, and the remaining turns wait for"
+        " the next run.",
         example="Example: `engramlog extract alice --dry-run`, then `engramlog extract alice`",
     ),
     more=(
         Parameter(
             "again",
             bool,
-            "With --dry-run: tell what the rules of today would make of all turns, those that were read before too.",
+            "With --dry-run: show what today's rules would make of all turns, also of those already read.",
             False,
         ),
     ),

@@ -114,11 +114,11 @@ _ABOVE = ABOVE.but(question=tuple(one for one in ABOVE.question if one.name in O
     _ABOVE,
     more=(
         ALL,
-        _optional("other", "[OTHER]", "Another memory: why the first stands above it, or below, for --query."),
+        _optional("other", "[OTHER]", "Another memory: explain why the first ranks above or below it, for --query."),
         QUERY.but(
             kind=str | None,
             default=None,
-            description="With OTHER: the question whose results they stand among.",
+            description="With OTHER: the question by which they are ranked.",
             option=Option(("--query",)),
         ),
         Parameter("provenance", bool, "Show where it comes from: turns, merges and corrections, as a tree.", False),

@@ -121,7 +121,7 @@ def _questions(call: Call) -> list[str]:
 
 @command(
     RETRACT,
-    more=(QUESTIONS, Parameter("yes", bool, "Do it at once: what it reaches is told, and carried out.", False)),
+    more=(QUESTIONS, Parameter("yes", bool, "Do it at once and show its reach.", False)),
 )
 def retract(call: Call) -> None:
     """What it reaches, and then that it is done."""
@@ -150,7 +150,7 @@ def retract(call: Call) -> None:
     SET_ASIDE,
     ASIDES,
     more=(
-        Parameter("undo", bool, "What the source said counts again.", False),
+        Parameter("undo", bool, "Bring the source back: its statements count again.", False),
         Parameter(
             "ground", str | None, "Something that memories rest on: withhold those that rest on another digest.", None
         ),

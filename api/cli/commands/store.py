@@ -34,8 +34,8 @@ PARTS = {"jobs": JOBS, "capacity": CAPACITY, "models": MODELS, "owners": OWNERS}
     STATUS,
     more=(
         Parameter("jobs", bool, "Show each kind of job, and why one failed.", False),
-        Parameter("capacity", bool, "Show how long memory and disk last.", False),
-        Parameter("models", bool, "Show the models that are set, and their use.", False),
+        Parameter("capacity", bool, "Forecast when memory and disk are full.", False),
+        Parameter("models", bool, "Show the configured models and their use.", False),
         Parameter("owners", bool, "List owners by name.", False),
         Parameter("days", int | None, "Days of growth (default 7) or of model use (default 30).", None),
         *(one.but(default=None, kind=int | None, bounds={}) if one.name == "limit" else one for one in OWNERS.question),
@@ -115,7 +115,7 @@ def standing(answer: Mapping[str, Any]) -> None:
         ),
         Parameter("retry", bool, "Fold the owner's waiting events again.", False),
         Parameter(
-            "position", str | None, "Drop the event at this position for good.", None, option=Option(("--discard",))
+            "position", str | None, "Discard the event at this position for good.", None, option=Option(("--discard",))
         ),
         *(one for one in DEAD_DISCARD.question if one.name == "reason"),
     ),

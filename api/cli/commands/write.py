@@ -27,10 +27,9 @@ from engramlog_server.api.operations.writing import (
 from engramlog_server.events.errors import refused
 
 MORE = (
-    "What was made only of it goes with it (typed memories of a turn, episodes, merges), and comes back with it. Core and system"
-    "\nmemories are left alone and named unless `--core` is given: exit code 3, also for a single one. Of several ids those that"
-    "\ncannot be deleted are named with the reason, and the others deleted: 3. Where nothing is deleted: 2 if every id is unknown,"
-    "\npurged or merged away, else 1. The same holds for `--undo`: what went with a memory comes back with it."
+    "Everything made only of a memory is deleted and restored with it (typed memories of a turn, episodes, merges). Core"
+    " and system\nmemories need `--core`. Exit code 3: some ids were not deleted; each is listed with the reason. If"
+    " nothing is deleted: 2 if\nevery id is unknown, purged or merged, else 1. `--undo` has the same exit codes."
 )
 IDS = Parameter(
     "ids",
@@ -127,7 +126,7 @@ def _texts_of(ids: Iterable[str]) -> Iterator[str]:
         Parameter(
             "tier",
             str | None,
-            "As an operator: core or system has it stand in every prompt, fact or episode not.",
+            "As an operator: core or system puts it into every prompt; fact or episode removes it.",
             None,
         ),
     ),
@@ -148,7 +147,7 @@ def edit(call: Call) -> None:
         call.turn_to(EDIT, "a new text")
 
 
-@command(MENTION, more=(Parameter("confirm", bool, "It holds: also take back its negation, whoever said it.", False),))
+@command(MENTION, more=(Parameter("confirm", bool, "Confirm it: also undo its negation, by any source.", False),))
 def mention(call: Call) -> None:
     """A mention, or a confirmation."""
     (confirm,) = call.take("confirm")

@@ -20,8 +20,8 @@ def made(answer: shapes.KeyMade, console: Console = out, aside: Console = err) -
     ends = "" if answer["expires_at"] is None else f" It ends {told_at(answer['expires_at'], aside)}."
     aside.print(
         Text(
-            f"The key of {name}, {answer['key_id']}, told this once: give it to him by a way that nobody else reads.{ends}\n"
-            f"He shows it as `Authorization: Bearer ...`, as ENGRAMLOG_TOKEN of the client, or makes tokens of it that do less:"
+            f"The key of {name}, {answer['key_id']}. It is shown only once: send it over a private channel.{ends}\nUse it"
+            " as `Authorization: Bearer ...`, as ENGRAMLOG_TOKEN of the client, or make narrower tokens from it:"
             " `engramlog key narrow`."
         ),
         soft_wrap=True,

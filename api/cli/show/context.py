@@ -107,5 +107,5 @@ def block(answer: ContextBlock, console: Console = out, *, split: bool = False) 
         said.append(f"normal mode withholds matches: {plain(withheld)}")
     looked = answer["recorded"]["status"] == "off" and not times_of(answer)
     if looked and answer["turn_id"] is not None and answer["injected"]:
-        said.append(f"not recorded for {answer['turn_id']}: --trace does, and `engramlog answers` tells of it then")
+        said.append(f"not recorded for {answer['turn_id']}: --trace records it, and `engramlog answers` shows it then")
     err.print(Text("; ".join(said), "dim"), soft_wrap=True)

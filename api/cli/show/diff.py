@@ -109,7 +109,7 @@ def _table(rows: list[MemoryDiffers], console: Console) -> None:
 
 
 def _row(one: MemoryDiffers, console: Console) -> dict[str, Cell]:
-    said = shortened(one["memory"] or "(nothing is left to tell)")
+    said = shortened(one["memory"] or "(nothing is left to show)")
     if one["was"] is not None:
         said = Text.assemble(shortened(one["was"]), (" -> ", "yellow"), said)
     if one["deleted_since"]:
@@ -222,7 +222,7 @@ def above(answer: Above, console: Console = out) -> None:
     sides = (answer["first"], answer["second"])
     columns = (
         ident(),
-        words("memory", show=lambda memory: memory or "(nothing is left to tell)"),
+        words("memory", show=lambda memory: memory or "(nothing is left to show)"),
         figure("rank"),
         figure("score", places=3, style="green"),
         Column("holds", if_room=True),
@@ -244,7 +244,7 @@ def above(answer: Above, console: Console = out) -> None:
 
 
 _RULES = {
-    "current_first": "what is current stands above what it replaced",
+    "current_first": "current memories rank above those that they replaced",
     "corrected": "what it says, or a part of it, was corrected by",
     "corrected_alone": "what it says, or a part of it, holds no longer",
     "for_a_time": "it holds now, in place of what it interrupts or what is over",

@@ -183,9 +183,7 @@ def _head(told: Row, console: Console) -> str | None:
     if told.get("dry_run") is True:
         console.print("[yellow]A dry run: nothing was written.[/]")
     if (taken := told.get("taken") or 0) and taken >= told["most"]:
-        console.print(
-            f"[yellow]Full: {taken:,} places of {told['most']:,} are taken; what has to wait beyond them changes nothing[/]"
-        )
+        console.print(f"[yellow]Full: {taken:,} of {told['most']:,} places are taken; further items are ignored[/]")
     if "changes" in told and "quarantined" in told:
         would = "It would be written, and not" if told.get("dry_run") else "Written, but not"
         console.print(f"[yellow]{would} folded yet.[/]")

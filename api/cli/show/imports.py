@@ -21,8 +21,8 @@ HOW_TO_INCLUDE = {
     "unknown": " (no memory has the id)",
 }
 OF_EVENTS: Mapping[str, str] = {
-    "conflicts": "{:,} ids are taken by other content; nothing of their partition's part of the request was written: mend or take"
-    " out these lines, then send the file again whole",
+    "conflicts": "{:,} ids are taken by other content, and nothing for their partitions was written: correct or remove these"
+    " lines, then send the whole file again",
     "failed": "{:,} events were not written",
     "rejected": "{:,} say what a person rejected, and change nothing",
     "too_long": "{:,} turns of more than 64 KiB left out: `--long-turns cut` keeps their beginning",
@@ -36,14 +36,14 @@ OF_RECORDS: Mapping[str, str] = {
     "failed": "{:,} were not written",
     "ids_taken": "{:,} ids had a memory already, which stays as it is",
     "rejected": "{:,} say what was rejected, so they became no memories",
-    "rejections": "{:,} rejected values carried over: told again, they become no memory",
+    "rejections": "{:,} rejected values carried over: they are not remembered again",
     "rejections_left_out": "rejected values were not carried over: reject them here",
     "said_withheld": "{:,} turns without words: they were withheld from the export",
-    "of_the_log": "these parts tell of the log that they come from, and are passed over",
+    "of_the_log": "these parts describe the log from which they come, and are skipped",
     "ignored_fields": "{:,} fields that no memory has a place for",
-    "flagged": "{:,} possible conflicts: both lines stand, and `engramlog list` shows which",
-    "made_ordinary": "ordinary memories now, for only an operator has one stand in every prompt: `engramlog edit OWNER ID --tier"
-    " core`, or `import records --core` for a whole file",
+    "flagged": "{:,} possible conflicts: both statements stay, and `engramlog list` shows them",
+    "made_ordinary": "ordinary memories now, because only an operator can put one into every prompt:"
+    " `engramlog edit OWNER ID --tier core`, or `import records --core` for a whole file",
     "associations_left_out": "{:,} associations beyond the strongest 32 of their record were left out",
 }
 

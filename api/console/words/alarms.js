@@ -5,7 +5,7 @@ import { words } from "../core/words.js";
 words({
   "alarm.partition_gap": ["A gap in a partition's log", "分区日志有缺口"],
   "alarm.partition_gap.what": [
-    "Entries of a partition's log are missing, or no append wrote them: nothing is appended to it or folded over it, the other partitions go on. docs/operating.md, \"A gap in the log\", says what can be done.",
+    "Entries of a partition's log are missing, or no append wrote them. The partition neither appends nor folds; the other partitions go on. See docs/operating.md, \"A gap in the log\".",
     "分区日志缺少条目，或有条目并非由追加写入：该分区不再追加也不再折叠，其他分区照常。应对办法见 docs/operating.md 的 “A gap in the log”。",
   ],
   "alarm.clock_apart": ["The clocks are apart", "时钟不一致"],
@@ -15,12 +15,12 @@ words({
   ],
   "alarm.clock_back": ["Redis's clock went back", "Redis 时钟回拨"],
   "alarm.clock_back.what": [
-    "Redis's clock went back: look at its NTP; what is said meanwhile may stand before what it answers.",
+    "Redis's clock went back: check its NTP. Replies recorded meanwhile may appear before the messages that they answer.",
     "Redis 的时钟回拨了：请检查其 NTP；其间所说的内容可能排在它所回应的内容之前。",
   ],
   "alarm.log_changed": ["The log was changed", "日志被更改"],
   "alarm.log_changed.what": [
-    "The log does not meet a head that was kept outside of Redis: it was changed or cut off, or it is another store. `engramlog verify` tells where; a copy of the log is the cure.",
+    "The log differs from a head that was kept outside Redis: it was changed or cut off, or it is another store. `engramlog verify` shows where; restore a copy of the log.",
     "日志与保存在 Redis 之外的链头不符：它被更改、截断，或是另一个存储。`engramlog verify` 会指出位置；请用日志的副本恢复。",
   ],
   "alarm.head_sink_failed": ["Heads could not be kept", "链头未能保存"],
@@ -35,12 +35,12 @@ words({
   ],
   "alarm.erasure_left": ["An erasure is unfinished", "擦除未完成"],
   "alarm.erasure_left.what": [
-    "An owner is being erased, or memories of one, and that did not end: `engramlog erase` of the same goes on with it. Until it has, what was made of those words may still lie in Redis and its files.",
+    "An erasure did not end. Run `engramlog erase` with the same owner and ids again. Until then Redis and its files may still hold data derived from those words.",
     "某个所有者或其部分记忆的擦除尚未结束：对同样的对象再次运行 `engramlog erase` 可继续。在此之前，由这些内容生成的数据可能仍留在 Redis 及其文件中。",
   ],
   "alarm.erased_came_back": ["What was erased came back", "已擦除的内容随旧副本返回"],
   "alarm.erased_came_back.what": [
-    "An older copy of the store was brought back, with owners or memories that had been erased since. They were erased again at once, and nothing tells of them; `engramlog erase --again` takes away what came back with them.",
+    "An older copy of the store was put back, with owners or memories that had been erased since. They were hidden again at once; `engramlog erase --again` removes what came back with them.",
     "恢复了存储的旧副本，其中含有此后已被擦除的所有者或记忆。它们已被立即再次擦除，不再有任何回答提及；`engramlog erase --again` 会清除随之返回的内容。",
   ],
   "alarm.store_restored": ["A restored copy of the store", "存储是从备份恢复的副本"],
@@ -50,7 +50,7 @@ words({
   ],
   "alarm.log_cut": ["An unfinished write was cut off", "未完成的写入被截去"],
   "alarm.log_cut.what": [
-    "The append-only file ended in an unfinished write, which was cut off. After a crash nothing acknowledged is lost by it, unless the disk lied or somebody cut the file: the text tells how many bytes.",
+    "The append-only file ended in an unfinished write, which was cut off. After a crash no acknowledged event is lost, unless the disk failed or somebody cut the file. The text says how many bytes.",
     "追加日志文件以未完成的写入结尾，已被截去。崩溃后不会因此丢失任何已确认的内容，除非磁盘失实或有人截断了文件：说明中写有字节数。",
   ],
   "alarm.log_rolled_back": ["The log was rolled back", "日志被回退"],
@@ -60,7 +60,7 @@ words({
   ],
   "alarm.partition_stands_still": ["A partition stands still", "分区停滞"],
   "alarm.partition_stands_still.what": [
-    "Events wait and nobody folds them: is a worker running? Its log says why it stopped; `engramlog status` tells who holds it.",
+    "Events wait and no worker folds them. Is a worker running? Its log says why it stopped; `engramlog status` shows who holds the partition.",
     "有事件在等待而无人折叠：工作进程在运行吗？其日志会说明停止原因；`engramlog status` 会显示由谁持有。",
   ],
   "alarm.disk_full": ["The disk is nearly full", "磁盘将满"],
@@ -90,7 +90,7 @@ words({
   ],
   "alarm.receipts_not_kept": ["Receipts could not be kept", "回执未能保存"],
   "alarm.receipts_not_kept.what": [
-    "The newest receipts could not be written to the data folder, or not be read there: what a process had acknowledged and is lost with its own end would not be told. It is tried again.",
+    "The newest receipts could not be written to or read from the data folder. If this process ends, a loss of its acknowledged events would not be noticed. Writing is tried again.",
     "最新的回执未能写入数据目录，或无法读取：进程已确认但随其结束而丢失的内容将不会被告知。会再次尝试。",
   ],
   "alarm.rejections_restored": ["Rejections were said again", "拒绝已重新写入"],
@@ -100,17 +100,17 @@ words({
   ],
   "alarm.rejections_lost": ["Rejections are lost", "拒绝丢失"],
   "alarm.rejections_lost.what": [
-    "The store lacked rejections that are kept outside of it, and they could not be said again: what they reject may be told. Reject it again, and clear the alarm.",
+    "The store lacked rejections that are kept outside it, and they could not be recorded again, so rejected statements may be shown. Reject them again, and clear the alarm.",
     "存储缺少保存在其外的拒绝，且未能重新写入：被拒绝的内容可能再次出现。请重新拒绝，然后清除此警报。",
   ],
   "alarm.rejections_not_kept": ["Rejections could not be kept", "拒绝未能保存"],
   "alarm.rejections_not_kept.what": [
-    "Rejections could not be kept outside of the store, or what is kept not be read or said again: a restored copy may tell what was rejected. It is tried again.",
+    "Rejections could not be kept outside the store, read from there, or recorded again, so a restored copy may show rejected statements. It is tried again.",
     "拒绝未能保存在存储之外，或无法读取、重新写入：还原的拷贝可能说出被拒绝的内容。会再次尝试。",
   ],
   "alarm.inbox_full": ["An inbox is full", "待办已满"],
   "alarm.inbox_full.what": [
-    "So much of an owner waits for a person that nothing more is taken of what has to wait: `engramlog inbox OWNER` lists it, with an item it answers it. Who says so much? docs/explanation/trust.md tells how a source is set aside.",
+    "The inbox of an owner is full, so further changes that need a person are ignored. Answer items with `engramlog inbox OWNER`. docs/explanation/trust.md says how to withhold a source.",
     "某所有者待人处理的事项过多，不再接受需要等待的内容：`engramlog inbox OWNER` 可列出，`accept`、`amend`、`reject` 可答复。是谁说了这么多？如何搁置来源见 docs/explanation/trust.md。",
   ],
   "alarm.owner_too_large": ["An owner is too large", "所有者过大"],
@@ -155,7 +155,7 @@ words({
   ],
   "alarm.accesses_lost": ["Accesses were not recorded", "访问未被记录"],
   "alarm.accesses_lost.what": [
-    "What was shown to somebody was not recorded: Redis took no more accesses, or more waited than are held. The count is of accesses; answers were given as ever, and memories gained nothing by these.",
+    "Accesses were not recorded: Redis accepted no more, or too many waited. The count is the number of accesses. Answers were returned, and no memory was strengthened by them.",
     "向人显示的内容没有被记录：Redis 不再接受访问记录，或等待的超出了可保留的数量。计数以访问为单位；回答照常给出，但记忆没有因此增强。",
   ],
   "alarm.certificate_ends": ["The certificate ends soon", "证书即将到期"],

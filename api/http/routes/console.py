@@ -36,7 +36,7 @@ class CodeOrKeyShown(PostedBody):
     key: str | None = Field(
         default=None,
         max_length=MOST_LETTERS,
-        description="A key of this store, or a token made of one: the session is whoever has it, while it opens anything.",
+        description="A key of this store, or a token made from one. The session has its rights while it is valid.",
         examples=["egl_k7m2p9qa_..."],
     )
 
@@ -70,8 +70,8 @@ async def console_code(request: Request) -> Response:
             return unauthorized(request.headers)
         return plain_problem(
             403,
-            f"Authorization: got {got}; allowed: the token itself, which `engramlog token` prints. Who has a key signs in with"
-            " it on the page",
+            f"Authorization: got {got}; allowed: the token itself, which `engramlog token` prints. Holders of a key sign"
+            " in on the page",
         )
     if vouched is None:
         return unauthorized(request.headers)

@@ -233,12 +233,10 @@ _BODY = {
         },
     }
 }
-_JUDGE = Query(
-    description="Whether what memories tell is judged beside what is known; events of one owner.", examples=[False]
-)
+_JUDGE = Query(description="Compare new memories with known ones; events of one owner only.", examples=[False])
 _ANSWERS = documented("Appended", "Every event is in the log.", 409, 413, 507)
 _ANSWERS[207] = _ANSWERS[200] | {
-    "description": "Some partitions' parts were written, others not: each receipt tells. Sending the whole request again is"
+    "description": "The parts of some partitions were written, others not; see the receipts. Sending the whole request again is"
     " always right."
 }
 

@@ -32,7 +32,7 @@ def test_the_first_key_is_one_command_which_prints_it_with_what_to_do(cli: Cli) 
     told = cli("key", "new", "support", "--can", "use", "--owners", "team/*", "--days", "90", "--reason", "desk")
     key, said = told.out.removesuffix("\n"), told.err  # so that `> FILE` leaves a file with a key and nothing else
     assert id_in(key) is not None
-    assert "told this once" in said
+    assert "shown only once" in said
     assert f"{', '.join(USE)} of team/*" in said
     assert key not in said
 

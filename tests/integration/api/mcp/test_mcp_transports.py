@@ -113,7 +113,7 @@ def test_http_refuses_other_hosts_other_sites_and_requests_without_an_owner(tmp_
         assert post(url("alice"), json=asked, headers={"host": "evil.example:80"}).status_code == 421
         assert post(url("alice"), json=asked, headers={"origin": "http://evil.example"}).status_code == 403
         assert post(url("alice"), content="x", headers={"content-type": "text/plain"}).status_code == 415
-        assert "alice, whom this server is for" in post(url("bob"), json=asked).json()["detail"]
+        assert "alice, the owner of this server" in post(url("bob"), json=asked).json()["detail"]
         assert post(url("a b"), json=asked).status_code == 422
         assert post(url("").replace("/mcp", "/elsewhere"), json=asked).status_code == 404
         assert talk(url(""), lambda agent: agent.read("memory://about"))["owner"] == "alice"

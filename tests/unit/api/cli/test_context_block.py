@@ -32,7 +32,7 @@ def told(capsys: pytest.CaptureFixture[str], **changed: Any) -> str:
 def test_a_block_for_a_turn_that_is_only_looked_at_says_that_it_is_not_recorded(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert "not recorded for q1: --trace does" in told(capsys)
+    assert "not recorded for q1: --trace records it" in told(capsys)
 
 
 @pytest.mark.parametrize(
