@@ -354,6 +354,8 @@ class OwnerView(SearchedTexts):
         self._meanings: dict[str, MeaningIndex] = {}
         self._indexes: dict[object, RowIndex] = {}
         self._beside = ReadBeside(lambda: self.columns)
+        self._reckoned_at: tuple[int, ...] = ()
+        self._reckoned = 0
         self._take(state, list(memories), check)
 
     @classmethod
@@ -596,7 +598,15 @@ class OwnerView(SearchedTexts):
         return self._beside.read_otherwise
 
     def bytes_used(self) -> int:
-        """About how much memory this view takes, told at once whatever its size."""
+        """About how much memory this view takes, told at once whatever its size; reckoned anew where something came or was made."""
+        made = self._associations is None, self._conversation is None, len(self._indexes), self._introduced
+        meanings = (meaning.bytes_used() for meaning in self._meanings.values())
+        grown = self.state.seq, self._text_bytes, *made, len(self._keywords), len(self._people), *meanings
+        if grown != self._reckoned_at:
+            self._reckoned_at, self._reckoned = grown, self._reckon()
+        return self._reckoned
+
+    def _reckon(self) -> int:
         edges = self._associations.bytes_used() if self._associations is not None else 0
         edges += self._conversation.bytes_used() if self._conversation is not None else 0
         edges += 700 * len(self._keywords)  # five keywords with their words
