@@ -150,7 +150,7 @@ class JoinedApplication(Application):
 
         store = self._store
         return Operator(
-            self._wire,
+            store.wires,
             store.identity,
             store.log,
             OwnerStatistics(self.views, self.reader, self._meanings),
@@ -164,7 +164,6 @@ class JoinedApplication(Application):
             accesses=self.accesses.figures,
             embedder=self._embedder_standing,
             sealing=store.client.seals.standing,
-            wires=store.wires,
         )
 
     def _schedule(self) -> Schedule:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from engramlog_server.api.application import Application
     from engramlog_server.api.exchange.append_events import AppendReport
     from engramlog_server.api.exchange.importing import ImportReport
-    from engramlog_server.api.work.pacing import PacedLog
+    from engramlog_server.events.log import EventLog
 
 
 File = Annotated[str, told_as(FILE)]
@@ -56,14 +56,14 @@ def counting(task: str, file: str, as_json: bool, unit: str = "lines", total: in
         yield advance
 
 
-def paced(application: Application, advance: Advance) -> PacedLog:
+def paced(application: Application, advance: Advance) -> EventLog:
     """The log for a file of events: it waits for their folding, and the bar says so."""
-    from engramlog_server.api.work.pacing import PacedLog
+    from engramlog_server.api.work import pacing
 
     def told(begins: bool) -> None:
         advance(None, "folding" if begins else None)
 
-    return PacedLog(application.log, application.writer.settle_positions, told)
+    return pacing.paced(application.log, application.writer.settle_positions, told)
 
 
 def end(done: AppendReport, what: str = "events of it", code: int | None = None) -> NoReturn:

@@ -15,7 +15,7 @@ from engramlog_server.api.requests.checks import check_owner, parse_instant
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Writer
 from engramlog_server.api.shapes import ChatsImported, Warned
-from engramlog_server.api.work.pacing import PacedLog
+from engramlog_server.api.work.pacing import paced
 from engramlog_server.api.work.patience import current_check
 from engramlog_server.events.errors import InputError, RequestTooLarge, refused
 from engramlog_server.events.log import Appendable, AppendReceipt, EventLog, positions_by_partition
@@ -115,7 +115,7 @@ class Chats:
         options = ImportOptions(owner=check_owner(owner), memories=memories, long_turns=check_way(long_turns))
         self._rehearse(chats, shape, options, began)
         check = current_check()
-        log = PacedLog(self._log, self._writer.settle_positions, check=check)
+        log = paced(self._log, self._writer.settle_positions, check=check)
         answer = ChatsTaken(owner, _imported(log, chats, shape, options, began, check))
         done = answer.imported.imported.done
         if done.error is not None:

@@ -27,7 +27,7 @@ from engramlog_server.api.services.judging import Judging
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Writer
 from engramlog_server.api.shapes import Lagging, LinesTold, RecordsImported, Warned
-from engramlog_server.api.work.pacing import PacedLog
+from engramlog_server.api.work.pacing import paced
 from engramlog_server.api.work.patience import current_check
 from engramlog_server.events.errors import EngramlogError, LogGap, refused
 from engramlog_server.events.log import EventLog, positions_by_partition
@@ -158,7 +158,7 @@ class Records:
 
         Raises InputError for an owner or a shape that cannot be.
         """
-        log = PacedLog(self._log, self._writer.settle_positions, check=current_check())
+        log = paced(self._log, self._writer.settle_positions, check=current_check())
         with self._reader.snapshot(options.owner) as snapshot:
             known = snapshot.view.state.rejections
         judging = Judging(log, self._writer, importer(self._log), mentions=False)

@@ -11,12 +11,12 @@ Queries, reasons, labels and refusals have no sensitivity of their own, so they 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import date, datetime
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar, get_args
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar, cast, get_args
 
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
@@ -30,7 +30,7 @@ from engramlog_server.events.standing import Objection, Path, Speaker
 from engramlog_server.events.trust import ASSERTED
 from engramlog_server.events.vocabulary import EARLIEST, ID_RULE, Actor, Trust, check_id, is_text
 from engramlog_server.projections.access.caller import AT_THE_FOLDER, Caller, ToldUpTo
-from engramlog_server.projections.choices import MAX_RESULTS, RANKINGS, SEARCH_MODES
+from engramlog_server.projections.choices import MAX_RESULTS
 from engramlog_server.projections.language.sensitivity.text_level import SENSITIVE, detect_sensitivity
 from engramlog_server.projections.memory.record import SECRET
 from engramlog_server.projections.memory.timelines import Lines, recorded_by
@@ -267,10 +267,7 @@ def check_mode(mode: str) -> Mode:
     """The mode, or InputError."""
     from engramlog_server.projections.laws.modes import MODES
 
-    for known in MODES:
-        if mode == known:
-            return known
-    raise refused("mode", mode, ", ".join(MODES))
+    return cast("Mode", check_one_of("mode", mode, MODES))
 
 
 def check_limit(limit: int, most: int = MAX_RESULTS, field: str = "limit") -> int:
@@ -288,25 +285,16 @@ def check_query(query: str) -> str:
     return query
 
 
-def check_ranking(ranking: str) -> str:
-    """The name of a ranking, or InputError."""
-    if ranking not in RANKINGS:
-        raise refused("ranking", ranking, ", ".join(RANKINGS))
-    return ranking
-
-
-def check_search_mode(mode: str) -> str:
-    """The name of a search mode, or InputError."""
-    if mode not in SEARCH_MODES:
-        raise refused("search_mode", mode, ", ".join(SEARCH_MODES))
-    return mode
+def check_one_of(field: str, got: str, allowed: Collection[str]) -> str:
+    """One of these names, or InputError."""
+    if got not in allowed:
+        raise refused(field, got, " or ".join(allowed) if len(allowed) == 2 else ", ".join(allowed))
+    return got
 
 
 def check_actor(actor: str, field: str = "actor") -> str:
     """An actor, or InputError."""
-    if actor not in ACTORS:
-        raise refused(field, actor, ", ".join(ACTORS))
-    return actor
+    return check_one_of(field, actor, ACTORS)
 
 
 _DATETIME = TypeAdapter(datetime)
@@ -606,8 +594,7 @@ def moments_of(
 
     `now`: microseconds since 1970, asked where the span ends now and what was known is held: then what had happened by now counts.
     """
-    if line not in LINE_NAMES:
-        raise refused("line", line, " or ".join(LINE_NAMES))
+    check_one_of("line", line, LINE_NAMES)
     moved, told = ("known", known) if line == KNOWN else ("as_of", as_of)
     if told is not None:
         other = "as_of" if line == KNOWN else "known"

@@ -12,6 +12,7 @@ from engramlog_server.api.requests.checks import (
     check_limit,
     check_memory_id,
     check_mode,
+    check_one_of,
     check_query,
     masked,
     parse_instant,
@@ -120,8 +121,8 @@ class Outranking:
         check_memory_id(memory_id)
         if check_memory_id(other) == memory_id:
             raise refused("other", other, "another memory than the first")
-        if language is not None and language not in LANGUAGES:
-            raise refused("language", language, " or ".join(LANGUAGES))
+        if language is not None:
+            check_one_of("language", language, LANGUAGES)
         reader = self._reader
         check_terms(terms, with_meaning=reader.compares_meaning)
         question = reader.question_of(owner, query, terms, as_of=as_of, known=known, after=after)

@@ -30,6 +30,7 @@ from engramlog_server.api.requests.checks import (
     check_actor,
     check_id_of,
     check_limit,
+    check_one_of,
     check_owner,
     parse_place,
     recorded_positions,
@@ -206,8 +207,7 @@ def wanted_of(terms: EventTerms) -> EventsWanted:
     """Filters as they were asked for, but for instants. Raises InputError naming the field."""
     types = tuple(terms.get("types", ()))
     for one in types:
-        if one not in EVENT_TYPES:
-            raise refused("types", one, ", ".join(EVENT_TYPES))
+        check_one_of("types", one, EVENT_TYPES)
     ids = {name: terms.get(name) for name in ("session", "turn", "memory", "correlation")}
     for name, value in ids.items():
         if value is not None:
@@ -462,8 +462,7 @@ class Events:
             sleep(max(min(PAUSE, end - monotonic()), 0))
 
     def _page(self, whose: str | int, cursor: str | None, limit: int, order: str, terms: EventTerms) -> LogEvents:
-        if order not in ORDERS:
-            raise refused("order", order, " or ".join(ORDERS))
+        check_one_of("order", order, ORDERS)
         newest, question = order == ORDERS[1], question_of(whose, terms)
         start = None if cursor is None else read_cursor(cursor, question, newest=newest)
         wanted, most = wanted_of(terms), check_limit(limit, MOST_EVENTS)

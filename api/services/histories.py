@@ -28,6 +28,7 @@ from engramlog_server.api.requests.checks import (
     TimeSpan,
     check_limit,
     check_memory_id,
+    check_one_of,
     recorded_positions,
     span_of,
     telling_in_hand,
@@ -68,9 +69,7 @@ logger = logging.getLogger(__name__)
 
 def check_law(law: str | None) -> str:
     """The law that was asked for, that of the stored numbers where none was; or InputError."""
-    if law is not None and law not in LAWS:
-        raise refused("law", law, ", ".join(LAWS))
-    return law or STORED
+    return STORED if law is None else check_one_of("law", law, LAWS)
 
 
 class _Page(NamedTuple):
@@ -510,8 +509,7 @@ def page_asked(
 ) -> HistoryPage:
     """What was asked for, checked but for its instants. A cursor of `history` does for `why` too, and the other way round."""
     wanted = None if limit is None else check_limit(limit, MOST_CHANGES)
-    if order not in ORDERS:
-        raise refused("order", order, " or ".join(ORDERS))
+    check_one_of("order", order, ORDERS)
     told = terms or {}
     law, kinds = check_law(told.get("law")), kinds_of(told.get("kinds", ()))
     others = told.get("since"), told.get("until"), told.get("recorded_since"), told.get("recorded_until")

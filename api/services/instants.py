@@ -27,6 +27,7 @@ from engramlog_server.api.requests.checks import (
     check_id_of,
     check_limit,
     check_mode,
+    check_one_of,
     check_owner,
     check_query,
     lines_of,
@@ -262,10 +263,10 @@ def checked(told: Mapping[str, Any], terms: Mapping[str, Any]) -> InstantsAsked:
         results=check_limit(told["results"], field="results"),
         mode=check_mode(told["mode"]),
         law=None if law is None else check_law(law),
-        order=_one_of("order", told["order"], ORDERS),
+        order=check_one_of("order", told["order"], ORDERS),
         points=_checked_points(told["points"]),
         ids=_checked_ids(told["ids"], query),
-        line=_one_of("line", told["line"], LINE_NAMES),
+        line=check_one_of("line", told["line"], LINE_NAMES),
         since=None if since is None else parse_instant(since, "since"),
         until=None if until is None else parse_instant(until, "until"),
         terms=terms,
@@ -284,12 +285,6 @@ def _checked_points(points: int) -> int:
     if not 2 <= points <= MOST_POINTS:
         raise refused("points", points, f"a whole number from 2 to {MOST_POINTS}")
     return points
-
-
-def _one_of(field: str, got: str, allowed: Sequence[str]) -> str:
-    if got not in allowed:
-        raise refused(field, got, " or ".join(allowed))
-    return got
 
 
 def times_beside(

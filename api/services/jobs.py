@@ -15,7 +15,7 @@ from typing import Any, Protocol, cast
 from zlib import crc32
 
 from engramlog_server.api.choices import BY_HAND, MODEL, RULES
-from engramlog_server.api.requests.checks import Progress, check_owner
+from engramlog_server.api.requests.checks import Progress, check_one_of, check_owner
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.shapes import Cleaned, Embedding, Episode, Extracted, Left, StatedTriple, Statement, Used
 from engramlog_server.api.work.patience import current_check
@@ -392,8 +392,7 @@ class Extractor:
             lock.release()
 
     def _way(self, by: str) -> Extraction:
-        if by not in WAYS:
-            raise refused("by", by, " or ".join(WAYS))
+        check_one_of("by", by, WAYS)
         if by not in self._ways:
             raise BadSetting(
                 "no language model is configured: set ENGRAMLOG_MODEL, and ENGRAMLOG_MODEL_URL or _KEY", setting="model"

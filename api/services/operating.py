@@ -241,11 +241,11 @@ OPEN_NOTICE = "; a master key is set, and this store lies open: `engramlog seal`
 
 
 class Operator:
-    """Looks at a whole store. Safe for threads: a connection of its own a call, made by `wire`."""
+    """Looks at a whole store. Safe for threads: a connection of its own a call."""
 
     def __init__(
         self,
-        wire: Callable[[], Wire],
+        wires: WirePool,
         identity: StoreIdentity,
         log: EventLog,
         statistics: OwnerStatistics,
@@ -260,10 +260,7 @@ class Operator:
         accesses: Callable[[], dict[str, int]] = dict,
         embedder: Callable[[], EmbedderStanding | None] = lambda: None,
         sealing: Callable[[], SealingStanding] = lambda: SealingStanding(False, None, None, ""),
-        wires: WirePool,
     ) -> None:
-        """`wires`: connections for what is asked every few seconds."""
-        self._wire = wire
         self._wires = wires
         self._identity = identity
         self._log = log
@@ -292,30 +289,19 @@ class Operator:
             now_ms, partitions, unread = read.now_ms, read.partitions, list[Unread]()
             no_workers: tuple[Workers, Workers] = {}, {}
             workers, silent = _kept_at(
-                wire, read, "workers", WORKERS_KEY, unread, lambda: self._known_workers(wire, now_ms), no_workers
+                wire, read, unread, "workers", WORKERS_KEY, lambda: self._known_workers(wire, now_ms), no_workers
             )
             memory = self._memory_told(wire, read)
             sealing = self._sealing_told(wire, partitions)
+            at = wire, read, unread
             restored = _kept_at(
-                wire,
-                read,
-                "restored",
-                STORE_KEY,
-                unread,
-                lambda: restored_by(wire.call("HGET", STORE_KEY, RESTORED)),
-                None,
+                *at, "restored", STORE_KEY, lambda: restored_by(wire.call("HGET", STORE_KEY, RESTORED)), None
             )
             backed_up = _kept_at(
-                wire,
-                read,
-                "backed_up",
-                STORE_KEY,
-                unread,
-                lambda: _backed_up(wire.call("HGET", STORE_KEY, BACKED_UP)),
-                None,
+                *at, "backed_up", STORE_KEY, lambda: _backed_up(wire.call("HGET", STORE_KEY, BACKED_UP)), None
             )
-            alarms: list[AlarmStanding] = _kept_at(
-                wire, read, "alarms", ALARMS_KEY, unread, lambda: self._standing(wire, partitions), []
+            alarms = _kept_at(
+                *at, "alarms", ALARMS_KEY, lambda: self._standing(wire, partitions), list[AlarmStanding]()
             )
         lost = sum(alarm["count"] for alarm in alarms if alarm["name"] == ACCESSES_LOST)
         return {
@@ -445,17 +431,14 @@ class Operator:
         return self._statistics.stats(owner, **times)
 
     def _store_stats(self) -> StoreStats:
-        wire = self._wire()
-        try:
-            count, largest = 0, list[OwnerCount]()
+        count, largest = 0, list[OwnerCount]()
+        with self._wires.wire() as wire:
             for number, keys in self._live_builds(wire):
                 for page in _owner_pages(wire, keys, number, count, current_check()):
                     count += len(page)
                     largest = nsmallest(
                         MOST_SUMMED_OWNERS, largest + page, key=lambda one: (-one["memories"], one["owner"])
                     )
-        finally:
-            wire.close()
         figures, summed = self._statistics.summed((one["owner"], one["partition"]) for one in largest)
         status = self.status()
         return {
@@ -471,9 +454,8 @@ class Operator:
 
     def dead(self) -> DeadOwners:
         """Every quarantined owner with why, and how many of its events wait."""
-        wire = self._wire()
         found = list[Stuck]()
-        try:
+        with self._wires.wire() as wire:
             for number, keys in self._live_builds(wire):
                 answer = wire.call("HGETALL", keys.quarantine)
                 names = [name.decode() for name in answer[::2]] if wire.seals.is_on else []
@@ -491,15 +473,12 @@ class Operator:
                             "parked": parked,
                         }
                     )
-        finally:
-            wire.close()
         return {"quarantined": sorted(found, key=lambda one: one["owner"])}
 
     def dead_show(self, owner: str) -> DeadOwner:
         """One owner's parked events: positions, types and which of them cannot be read. Contents are not shown."""
         number, keys = self._build_of(owner)
-        wire = self._wire()
-        try:
+        with self._wires.wire() as wire:
             raw = wire.call("HGET", keys.quarantine, owner)
             if raw is None:
                 raise NotFound(f"owner {owner} is not quarantined; `engramlog dead` shows who is", owner=owner)
@@ -508,8 +487,6 @@ class Operator:
             stored = opened_where_it_can_be(
                 wire, keys.log, read_entries(wire, keys, read_parked(wire, keys, owner), sealed=True), {}
             )
-        finally:
-            wire.close()
         parked = list[ParkedEvent]()
         for one in stored:
             item: ParkedEvent = {
@@ -528,9 +505,8 @@ class Operator:
         """Ask the lease holder to fold an owner's parked events again, and wait until it has tried."""
         self.dead_show(owner)
         _, keys = self._build_of(owner)
-        wire = self._wire()
         request = f"retry:{owner}"
-        try:
+        with self._wires.wire() as wire:
             wire.call("HSET", keys.log.control, request, owner)
             end = monotonic() + RETRY_SECONDS
             self._writer.nudge(owner)
@@ -542,8 +518,6 @@ class Operator:
                     )
                 sleep(0.02)
             freed = not wire.call("HEXISTS", keys.quarantine, owner)
-        finally:
-            wire.close()
         if freed:
             return {"owner": owner, "freed": True}
         return {"owner": owner, "freed": False, "dead": self.dead_show(owner)}
@@ -580,16 +554,13 @@ class Operator:
 
     def _build_of(self, owner: str) -> tuple[int, BuildKeys]:
         number = partition_of(check_owner(owner), self._log.partitions)
-        wire = self._wire()
-        try:
+        with self._wires.wire() as wire:
             live = (wire.call("HGET", LogKeys(self._identity.tags[number]).meta, "live") or b"").decode()
-        finally:
-            wire.close()
         return number, BuildKeys(self._identity.tags[number], live)
 
 
 def _kept_at(
-    wire: Wire, read: NodesRead, what: Unread, key: str, unread: list[Unread], ask: Callable[[], _T], empty: _T
+    wire: Wire, read: NodesRead, unread: list[Unread], what: Unread, key: str, ask: Callable[[], _T], empty: _T
 ) -> _T:
     """What lies under one key of the store; empty, and told as unread, where its node of a Cluster is away."""
     if not read.is_away(wire, key):

@@ -25,10 +25,9 @@ from engramlog_server.api.requests.checks import (
     TimesAsked,
     check_limit,
     check_mode,
+    check_one_of,
     check_owner,
     check_query,
-    check_ranking,
-    check_search_mode,
     is_secret,
     told_lines,
     told_times,
@@ -58,7 +57,7 @@ from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.events.text import NONE, STORE
 from engramlog_server.events.vocabulary import Via
 from engramlog_server.projections.checks import Bounds
-from engramlog_server.projections.choices import RANKINGS
+from engramlog_server.projections.choices import RANKINGS, SEARCH_MODES
 from engramlog_server.projections.embedding.choosing import compares_nothing
 from engramlog_server.projections.embedding.meaning import KnownVectors, Sense
 from engramlog_server.projections.fold.provenance import with_events
@@ -110,8 +109,8 @@ def request_of(terms: SearchTerms, now: int, zone: str, *, with_meaning: bool, r
 
     `now`, `zone`: what "last week" is relative to; `with_meaning`: whether there is an embedder; `reasons`: whether they are told.
     """
-    ranking = check_ranking(terms.get("ranking", "conversation"))
-    mode = check_search_mode(terms.get("search_mode", "hybrid"))
+    ranking = check_one_of("ranking", terms.get("ranking", "conversation"), RANKINGS)
+    mode = check_one_of("search_mode", terms.get("search_mode", "hybrid"), SEARCH_MODES)
     if mode == "semantic" and ranking not in BY_MEANING:
         raise refused(
             "search_mode",

@@ -68,13 +68,8 @@ class MemoryDetails(TypedDict, total=False):
     metadata: Mapping[str, str | int | float | bool] | None
 
 
-class MemoryTold(MemoryDetails, total=False):
+class MemoryTold(MemoryDetails, Given, total=False):
     """The same, with who says so, when, in which session and under which key."""
-
-    actor: str
-    occurred_at: str | None
-    session: str | None
-    key: str | None
 
 
 UNREAD = "[withheld: not told to this key]"

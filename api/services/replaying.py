@@ -26,6 +26,7 @@ from engramlog_server.api.requests.checks import (
     check_actor,
     check_limit,
     check_mode,
+    check_one_of,
     check_owner,
     check_query,
     parse_instant,
@@ -363,8 +364,8 @@ class Replayer:
         forced = dict(parameters or {})
         for name, value in forced.items():
             check_parameter(name, value)
-        if profile is not None and profile not in LAWS:
-            raise refused("profile", profile, ", ".join(LAWS))
+        if profile is not None:
+            check_one_of("profile", profile, LAWS)
         texts = checked_questions(query, queries)
         told = named_in(asked)
         strikes = strikes_of(told, partition_of(owner, self._partitions))
@@ -487,8 +488,8 @@ def whole_asked(
     forced = dict(parameters or {})
     for name, value in forced.items():
         check_parameter(name, value)
-    if profile is not None and profile not in LAWS:
-        raise refused("profile", profile, ", ".join(LAWS))
+    if profile is not None:
+        check_one_of("profile", profile, LAWS)
     told = {name: sorted(set(values)) for name, values in named_in(strikes).items() if values}
     for text in told.get("without", ()):
         raise refused("without", text, "nothing with --all: an event or a position is one owner's")

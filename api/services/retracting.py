@@ -218,6 +218,7 @@ def _plain(value: Any) -> Any:
     return {name: _plain(one) for name, one in value.items()} if isinstance(value, Mapping) else value
 
 
+_OF_SOURCES = ("without_effect", "in_its_light")
 TRIES = 3
 """How often the owner is looked at anew because it went on meanwhile."""
 
@@ -290,44 +291,37 @@ class Retracter:
         nothing is written. All is written, or nothing. Sent again with the same reach it changes nothing.
         """
         actor = asked.pop("actor", "user")
-        call = self._checked(owner, alone, asked, Spoken(actor, self._writer.when(None), reason))
-        page = max(offset, 0), check_limit(most, MOST_DIFFERENCES, "most")
-        texts = checked_questions(query, queries)
-        call = call._replace(
-            wanted=call.wanted._replace(offset=page[0], most=page[1], ranks=bool(texts)),
-            questions=Questions(self._reader, owner, texts),
-            mode=check_mode(mode),
-            limit=check_limit(limit),
-            on_progress=on_progress,
-        )
+        told, wanted = self._checked(owner, alone, asked, actor)
+        page, texts = check_limit(most, MOST_DIFFERENCES, "most"), checked_questions(query, queries)
+        wanted = wanted._replace(offset=max(offset, 0), most=page, ranks=bool(texts))
+        checked, results = check_mode(mode), check_limit(limit)
+        questions = Questions(self._reader, owner, texts)
+        call = _Call(owner, wanted, told, actor, reason, questions, checked, results, on_progress)
         if dry_run:
             return self._looked(call).answer
         if reach is None:
             raise refused("reach", "nothing", "the digest that a dry run tells: carried out is what was looked at")
         return self._before(call, reach) or self._carried_out(call, reach)
 
-    def _checked(self, owner: str, alone: bool, asked: StrikesAsked, spoken: Spoken) -> _Call:
+    def _checked(
+        self, owner: str, alone: bool, asked: StrikesAsked, actor: str
+    ) -> tuple[dict[str, list[str]], FoldAsked]:
+        """What is named, and what is folded for it."""
         check_owner(owner)
-        check_actor(spoken.actor)
+        check_actor(actor)
         told = named_in(asked)
         strikes = strikes_of(told, partition_of(owner, self._log.partitions))
         if not strikes.any:
             raise refused("without", "nothing", "what is to be undone: events, turns, sessions, or who brought it")
-        if not is_persons_word(spoken.actor, self._writer.by):
+        if not is_persons_word(actor, self._writer.by):
             allowed = "user or operator, by a path that vouches for him: what is undone, a person says"
-            raise refused("actor", spoken.actor, allowed)
+            raise refused("actor", actor, allowed)
         asides = (
-            ()
-            if alone
-            else tuple(
-                [NamedSource(session=one) for one in told["without_sessions"]]
-                + [NamedSource(principal=one) for one in told["without_principals"]]
-                + [NamedSource(actor=one) for one in told["without_actors"]]
-            )
+            *(NamedSource(session=one) for one in told["without_sessions"]),
+            *(NamedSource(principal=one) for one in told["without_principals"]),
+            *(NamedSource(actor=one) for one in told["without_actors"]),
         )
-        wanted = FoldAsked(strikes, alone, asides=asides)
-        questions = Questions(self._reader, owner, ())
-        return _Call(owner, wanted, told, spoken.actor, spoken.reason, questions, "normal", 1)
+        return told, FoldAsked(strikes, alone, asides=() if alone else asides)
 
     def _looked(self, call: _Call) -> _Looked:
         """What it reaches now. Writes nothing."""
@@ -425,7 +419,6 @@ class Retracter:
         steps = [UndoStep(one.event.data, next(iter(names(one.event.data)), None)) for one in done]
         snapshot = self._reader.glance(owner)
         assert snapshot is not None
-        nothing: dict[str, object] = {"total": 0, "ids": []}
         answer = {
             "owner": owner,
             "dry_run": False,
@@ -436,21 +429,10 @@ class Retracter:
             "reach": reach,
             "undoes": [undo_told(one) for one in steps],
             "undoes_total": len(steps),
-            "goes": nothing,
-            "comes_back": nothing,
-            "changed": nothing,
-            "changed_fields": {},
-            "not_undone": [],
-            "remains": [],
-            "remains_total": 0,
-            "struck": [],
-            "struck_total": 0,
-            "struck_because": {},
-            "stays": [],
-            "stays_total": 0,
-            "without_effect": [],
-            "in_its_light": [],
-            "questions": [],
+            **{name: _some(()) for name in ("goes", "comes_back", "changed")},
+            **{name: {} for name in ("changed_fields", "struck_because")},
+            **{name: [] for name in ("not_undone", "remains", "struck", "stays", *_OF_SOURCES, "questions")},
+            **dict.fromkeys(("remains_total", "struck_total", "stays_total"), 0),
             "changes": changes,
             "position": position_text(partition, done[-1].seq),
             **snapshot.told,

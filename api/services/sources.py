@@ -46,7 +46,6 @@ from engramlog_server.events.vocabulary import (
     DIGEST_RULE,
     MAX_REQUEST_EVENTS,
     URI_RULE,
-    Actor,
     check_digest,
     check_uri,
     is_text,
@@ -248,12 +247,11 @@ class Sources:
         `dry_run`: tells what it would withhold, and writes nothing.
         Raises InputError for a source that cannot be, or none.
         """
-        session = given.pop("session", None)
-        source = _checked(owner, session, principal, of_actor)
+        source = _checked(owner, given.pop("session", None), principal, of_actor)
         told, place = self._told(owner, source)
         if dry_run:
             return cast("SourceSaid", {"owner": owner, **told, "dry_run": True, "changes": [], **place})
-        data = SourceSetAside(session=session, principal=principal, actor=cast("Actor | None", of_actor), reason=reason)
+        data = SourceSetAside(**structs.asdict(source), reason=reason)
         done = self._writer.carry_out(owner, Tell((data,), told={**told, "dry_run": False}), **given)
         return cast("SourceSaid", done.answer)
 
@@ -268,14 +266,11 @@ class Sources:
         **given: Unpack[Given],
     ) -> SourceSaid:
         """What a source said and did counts again. Raises InputError for one that is not set aside under this name."""
-        session = given.pop("session", None)
-        source = _checked(owner, session, principal, of_actor)
+        source = _checked(owner, given.pop("session", None), principal, of_actor)
         told, place = self._told(owner, source)
         with self._reader.snapshot(owner) as snapshot:
             one = known(snapshot.view.state.asides, source)
-        data = SourceBroughtBack(
-            session=session, principal=principal, actor=cast("Actor | None", of_actor), reason=reason
-        )
+        data = SourceBroughtBack(**structs.asdict(source), reason=reason)
         stands = one is not None and one.stands
         command = BringBack((data,), told={**told, "dry_run": dry_run}, stands=stands, source=_named(source))
         if dry_run:

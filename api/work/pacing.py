@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, cast
 
-from engramlog_server.events.entry import Naming
-from engramlog_server.events.envelope import Marker, Stored
 from engramlog_server.events.errors import NotYetFolded, StoreFull
 from engramlog_server.events.log import Appendable, AppendReceipt, EventLog, positions_by_partition
-from engramlog_server.events.vocabulary import Trust
 from engramlog_server.projections.checks import Check, unchecked
 
 HALF = 5_000
@@ -46,25 +44,9 @@ class PacedLog:
         self._newest: dict[int, int] = {}
         self._marked: dict[int, int] = {}
 
-    @property
-    def principal(self) -> str:
-        """See `EventLog.principal`."""
-        return self._log.principal
-
-    @property
-    def highest(self) -> Trust:
-        """See `EventLog.highest`."""
-        return self._log.highest
-
-    @property
-    def marker(self) -> Marker:
-        """See `EventLog.marker`."""
-        return self._log.marker
-
-    @property
-    def partitions(self) -> int:
-        """See `EventLog.partitions`."""
-        return self._log.partitions
+    def __getattr__(self, name: str) -> Any:
+        """All else is the log's own."""
+        return getattr(self._log, name)
 
     def append(
         self,
@@ -118,54 +100,9 @@ class PacedLog:
             self._settle(until)
             self._on_fold(False)
 
-    def secrets_of(self, owners: Iterable[str]) -> dict[str, bytes]:
-        """See `EventLog.secrets_of`."""
-        return self._log.secrets_of(owners)
 
-    def adopt_secret(self, owner: str, secret: bytes) -> bytes:
-        """See `EventLog.adopt_secret`."""
-        return self._log.adopt_secret(owner, secret)
-
-    def naming(self, owner: str, *, make: bool = False) -> Naming:
-        """See `EventLog.naming`."""
-        return self._log.naming(owner, make=make)
-
-    def seqs_of(self, owner: str, event_ids: Sequence[str]) -> dict[str, int]:
-        """See `EventLog.seqs_of`."""
-        return self._log.seqs_of(owner, event_ids)
-
-    def alarm_of(self, partition: int) -> str | None:
-        """See `EventLog.alarm_of`."""
-        return self._log.alarm_of(partition)
-
-    def prove(self, owner: str, seqs: Mapping[str, int]) -> None:
-        """See `EventLog.prove`."""
-        self._log.prove(owner, seqs)
-
-    def wait_beyond(self, heads: Mapping[int, int], seconds: float) -> list[int]:
-        """See `EventLog.wait_beyond`."""
-        return self._log.wait_beyond(heads, seconds)
-
-    def read(self, partition: int, after: int, limit: int = 500) -> list[Stored]:
-        """See `EventLog.read`."""
-        return self._log.read(partition, after, limit)
-
-    def read_at(self, partition: int, seqs: Sequence[int]) -> list[Stored]:
-        """See `EventLog.read_at`."""
-        return self._log.read_at(partition, seqs)
-
-    def head(self, partition: int) -> int:
-        """See `EventLog.head`."""
-        return self._log.head(partition)
-
-    def owner_head(self, owner: str) -> int:
-        """See `EventLog.owner_head`."""
-        return self._log.owner_head(owner)
-
-    def now(self) -> int:
-        """See `EventLog.now`."""
-        return self._log.now()
-
-    def behind(self) -> int:
-        """See `EventLog.behind`."""
-        return self._log.behind()
+def paced(
+    log: EventLog, settle: Callable[[Mapping[int, int]], None], on_fold: OnFold = _untold, check: Check = unchecked
+) -> EventLog:
+    """The same log, paced: see `PacedLog`."""
+    return cast("EventLog", PacedLog(log, settle, on_fold, check))
