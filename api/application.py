@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from engramlog_server.api.exchange.records import Records
     from engramlog_server.api.revealing import Revealer
     from engramlog_server.api.services.accesses import AccessRecorder
-    from engramlog_server.api.services.answers import Answers, Uses
+    from engramlog_server.api.services.answers import Answers
     from engramlog_server.api.services.capacity import Capacities, JobQueue, ModelUses, Supervision
     from engramlog_server.api.services.comparing import Comparer, Outranking
     from engramlog_server.api.services.context import Contexts
@@ -331,12 +331,6 @@ class Application(ABC):
         from engramlog_server.api.services.context import Contexts
 
         return Contexts(self.log, self.views, self.reader, self.accesses)
-
-    @joined
-    def uses(self) -> Uses:
-        from engramlog_server.api.services.answers import Uses
-
-        return Uses(self.views, self.reader)
 
     @joined
     def events(self) -> Events:

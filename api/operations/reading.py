@@ -208,7 +208,7 @@ PROVENANCE = Operation(
 USES = Operation(
     name="uses",
     help="List the turns for which a memory was put into a prompt, with the replies. Leaves no trace.",
-    call="uses.uses",
+    call="answers.uses",
     needs=needs.AUDITS._replace(told="audit"),
     work=Work.HEAVY,
     verb="uses",

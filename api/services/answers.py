@@ -20,6 +20,7 @@ from engramlog_server.api.shapes import (
     AnsweredTurn,
     AnsweredTurns,
     BlockAsItWas,
+    Card,
     Injected,
     InjectedMemory,
     MemoryUses,
@@ -50,6 +51,7 @@ from engramlog_server.projections.prompt.message import read_message
 from engramlog_server.projections.prompt.recipe import asked_digest, block_digest, close_of, wanted_of
 from engramlog_server.projections.prompt.stable import TwoParts, in_two, stable_part
 from engramlog_server.projections.redis.said import Recent, all_said, said_among
+from engramlog_server.projections.redis.store import slices
 from engramlog_server.projections.redis.view import RedisViews
 from engramlog_server.projections.views.answered import (
     MemoryUse,
@@ -67,71 +69,6 @@ from engramlog_server.projections.views.view import WITHHELD
 MOST_USES = 1_000
 ASIDE = "[withheld: set aside]"
 ERASED = mark(ERASED_WHY)
-
-
-class Uses:
-    """Answers what memories were used for, on one store. Safe for threads."""
-
-    def __init__(self, views: RedisViews, reader: Reader) -> None:
-        self._views = views
-        self._reader = reader
-
-    def uses(
-        self, owner: str, memory_id: str, *, limit: int = 20, offset: int = 0, **times: Unpack[LineTerms]
-    ) -> MemoryUses:
-        """The turns for which a memory was injected, newest first, each with its replies. Reads all that was said to the owner.
-
-        Texts of turns that hold a secret, or that a memory was made of that is deleted today, are withheld at any time.
-        """
-        wanted = check_limit(limit, MOST_USES)
-        check = both(current_check(), times.get("on_progress"))
-        with self._reader.snapshot(owner, **times) as snapshot:
-            memory = self._reader.memory(snapshot, owner, memory_id)
-            told = card(memory, "full")
-            forgotten = forgotten_turns(snapshot.present.columns)
-            asides = snapshot.present.state.asides
-            if snapshot.past is not None:
-                forgotten |= forgotten_turns(snapshot.view.columns)
-        if snapshot.past is None:
-            said = all_said(self._views, owner, check)
-        else:
-            said = said_among(self._views, owner, snapshot.past.silent(), check)
-        found = uses_of(memory_id, [one for each in said if (one := without_text(each)) is not None][::-1])
-        skipped = max(offset, 0)
-        page = self._with_texts(owner, found[skipped : skipped + wanted])
-        return {
-            "owner": owner,
-            "id": memory_id,
-            "memory": told["memory"],
-            "status": told["status"],
-            "uses": [
-                {
-                    "turn_id": use.injection.turn_id,
-                    "session": use.injection.session if use.turn is None else use.turn.session,
-                    "injected_at": moment(use.injection.at),
-                    "turn": None if use.turn is None else turn_told(use.turn, forgotten, asides),
-                    "replies": [turn_told(reply, forgotten, asides) for reply in use.replies],
-                    "linked_by": ("reply_to" if use.linked else "order") if use.replies else None,
-                }
-                for use in page
-            ],
-            "total": len(found),
-            "offset": skipped,
-            **told_lines(times),
-            **snapshot.place,
-        }
-
-    def _with_texts(self, owner: str, page: Sequence[MemoryUse]) -> list[MemoryUse]:
-        """The uses of a page with what was said, read from the log."""
-        turns = [turn for use in page for turn in (use.turn, *use.replies) if turn is not None]
-        texts = said_whole(self._views, owner, turns)
-        return [
-            use._replace(
-                turn=None if use.turn is None else texts[use.turn.seq],
-                replies=tuple(texts[reply.seq] for reply in use.replies),
-            )
-            for use in page
-        ]
 
 
 def said_whole(views: RedisViews, owner: str, turns: Iterable[Turn]) -> dict[int, Turn]:
@@ -179,6 +116,25 @@ def reason_withheld(snapshot: Snapshot, memory_id: str, rules: Rules) -> str | N
     return reason if reason in _HIDING else why_hidden(version)
 
 
+def unknown_memory(memory_id: str) -> InjectedMemory:
+    """A memory of which neither then nor today is known."""
+    return {
+        "id": memory_id,
+        "part": None,
+        "rank": None,
+        "closeness": None,
+        "long_ago": False,
+        "memory": None,
+        "withheld": "unknown",
+        "weight": None,
+        "trust": None,
+        "created_at": None,
+        "status": "unknown",
+        "trust_today": None,
+        "since": [],
+    }
+
+
 def injected_memory(
     snapshot: Snapshot, memory_id: str, injection: Injection, block: Block, rules: Rules
 ) -> InjectedMemory:
@@ -189,21 +145,14 @@ def injected_memory(
     brought = next(
         (one for one in (injection.block.retrieved if injection.block else ()) if one.memory_id == memory_id), None
     )
-    told: InjectedMemory = {
-        "id": memory_id,
-        "part": part,
-        "rank": block.memories.index(memory_id) + 1 if part is not None else None,
-        "closeness": None if brought is None else brought.closeness,
-        "long_ago": brought is not None and brought.long_ago,
-        "memory": None,
-        "withheld": reason,
-        "weight": None,
-        "trust": None,
-        "created_at": None,
-        "status": "unknown" if today is None else status(today),
-        "trust_today": None if today is None else trust_told(today),
-        "since": [],
-    }
+    told = unknown_memory(memory_id)
+    told["part"], told["withheld"] = part, reason
+    if part is not None:
+        told["rank"] = block.memories.index(memory_id) + 1
+    if brought is not None:
+        told["closeness"], told["long_ago"] = brought.closeness, brought.long_ago
+    if today is not None:
+        told["status"], told["trust_today"] = status(today), trust_told(today)
     if then is None:
         return told
     view, now = snapshot.view, snapshot.now
@@ -396,7 +345,6 @@ def _messages(block: Block) -> list[Line]:
 MOST_OUTCOMES = 100
 REPORTS, _ = numbers_of(MemoryReinforced.__name__, "reinforce")
 """How the change log numbers reports."""
-_PIECE = 500
 
 
 class Outcomes(NamedTuple):
@@ -444,13 +392,8 @@ def _reports(views: RedisViews, owner: str, within: Collection[int] | None, chec
     """Every report of how it went with a memory, in the order of the log, each once."""
     entries = views.changelogs.entries(owner, check=check)
     seqs = dict.fromkeys(entry.seq for _, entry in entries if entry.type == REPORTS)
-    for piece in _pieces([seq for seq in seqs if within is None or seq in within]):
+    for piece in slices([seq for seq in seqs if within is None or seq in within], PIECE):
         yield from views.stored(owner, piece)
-
-
-def _pieces(seqs: Sequence[int]) -> Iterator[Sequence[int]]:
-    for start in range(0, len(seqs), _PIECE):
-        yield seqs[start : start + _PIECE]
 
 
 MOST_ANSWERS = 1_000
@@ -482,7 +425,7 @@ NO_BLOCK: BlockAsItWas = {
 
 
 class _Read(NamedTuple):
-    """All that was said to an owner, without texts, and what of it may be told."""
+    """All that was said to an owner, without texts, and what of it may be told; of a question about a memory also that."""
 
     told: list[Turn | Injection]
     forgotten: frozenset[str]
@@ -493,10 +436,19 @@ class _Read(NamedTuple):
     """Of the owner's clocks."""
     within: frozenset[int] | None
     """Seqs of the owner's events, of the past; None at present."""
+    card: Card | None = None
+
+    def turn(self, one: Turn | None) -> TurnSaid | None:
+        """A turn as far as it may be told."""
+        return None if one is None else turn_told(one, self.forgotten, self.asides)
+
+    def replies(self, found: Sequence[Turn]) -> list[TurnSaid]:
+        """The same of replies."""
+        return [turn_told(one, self.forgotten, self.asides) for one in found]
 
 
 class Answers:
-    """Answers what answers were made of, on one store. Safe for threads."""
+    """Answers what answers were made of, and what memories were used for, on one store. Safe for threads."""
 
     def __init__(self, log: EventLog, views: RedisViews, reader: Reader) -> None:
         self._log, self._views, self._reader = log, views, reader
@@ -552,7 +504,7 @@ class Answers:
             current_check()(number, len(kept))
             again = self._blocks.again(owner, each, _words(found, each, secret), secret)
             injected.append(_injected(each, NO_BLOCK if again is None else again.told, read))
-            for one in again.memories if again is not None else map(_unknown, each.ids):
+            for one in again.memories if again is not None else map(unknown_memory, each.ids):
                 memories[one["id"]] = one
         check = both(current_check(), times.get("on_progress"))
         outcomes = outcomes_of(self._views, owner, read.partition, found, read.within, check)
@@ -569,12 +521,48 @@ class Answers:
             **read.place,
         }
 
+    def uses(
+        self, owner: str, memory_id: str, *, limit: int = 20, offset: int = 0, **times: Unpack[LineTerms]
+    ) -> MemoryUses:
+        """The turns for which a memory was injected, newest first, each with its replies. Reads all that was said to the owner.
+
+        Texts of turns that hold a secret, or that a memory was made of that is deleted today, are withheld at any time.
+        """
+        wanted, skipped = check_limit(limit, MOST_USES), max(offset, 0)
+        read = self._read(owner, times, memory_id)
+        assert read.card is not None
+        found = uses_of(memory_id, read.told)
+        page = found[skipped : skipped + wanted]
+        whole = said_whole(self._views, owner, (turn for use in page for turn in (use.turn, *use.replies) if turn))
+        return {
+            "owner": owner,
+            "id": memory_id,
+            "memory": read.card["memory"],
+            "status": read.card["status"],
+            "uses": [
+                {
+                    "turn_id": use.injection.turn_id,
+                    "session": use.injection.session if use.turn is None else use.turn.session,
+                    "injected_at": moment(use.injection.at),
+                    "turn": read.turn(None if use.turn is None else whole[use.turn.seq]),
+                    "replies": read.replies([whole[one.seq] for one in use.replies]),
+                    "linked_by": _linked(use),
+                }
+                for use in page
+            ],
+            "total": len(found),
+            "offset": skipped,
+            **told_lines(times),
+            **read.place,
+        }
+
     def _secret(self, owner: str) -> bytes:
         return self._log.secrets_of([owner]).get(owner, b"")
 
-    def _read(self, owner: str, times: LineTerms) -> _Read:
+    def _read(self, owner: str, times: LineTerms, memory_id: str | None = None) -> _Read:
         check = both(current_check(), times.get("on_progress"))
         with self._reader.snapshot(owner, **times) as snapshot:
+            told = None if memory_id is None else card(self._reader.memory(snapshot, owner, memory_id), "full")
             forgotten = forgotten_turns(snapshot.present.columns)
             asides = snapshot.present.state.asides
             if snapshot.past is not None:
@@ -583,10 +571,10 @@ class Answers:
             said = all_said(self._views, owner, check)
         else:
             said = said_among(self._views, owner, snapshot.past.silent(), check)
-        told = [one for each in said if (one := without_text(each)) is not None][::-1]
+        known = [one for each in said if (one := without_text(each)) is not None][::-1]
         zone = snapshot.view.parameters.time_zone
         within = None if snapshot.past is None else frozenset(snapshot.past.seqs)
-        return _Read(told, forgotten, asides, snapshot.partition, snapshot.place, zone, within)
+        return _Read(known, forgotten, asides, snapshot.partition, snapshot.place, zone, within, told)
 
     def _named(self, owner: str, name: str, read: _Read, secret: bytes) -> TurnAnswered:
         """What was injected for the turn that is meant, with texts; without injections where the log knows the turn alone."""
@@ -669,11 +657,16 @@ def _row(one: TurnAnswered, read: _Read) -> AnsweredTurn:
         "positions": positions[-MOST_BLOCKS:],
         "principal": None if newest is None else newest.principal,
         "memories": len({memory_id for each in one.injections for memory_id in each.ids}),
-        "turn": None if one.turn is None else turn_told(one.turn, read.forgotten, read.asides),
+        "turn": read.turn(one.turn),
         "recorded_twice": bool(one.others),
-        "replies": [turn_told(reply, read.forgotten, read.asides) for reply in one.replies[:MOST_REPLIES]],
-        "linked_by": ("reply_to" if one.linked else "order") if one.replies else None,
+        "replies": read.replies(one.replies[:MOST_REPLIES]),
+        "linked_by": _linked(one),
     }
+
+
+def _linked(one: TurnAnswered | MemoryUse) -> str | None:
+    """Whether replies name the turn, or are told by their order."""
+    return ("reply_to" if one.linked else "order") if one.replies else None
 
 
 def _injected(one: Injection, block: BlockAsItWas, read: _Read) -> Injected:
@@ -701,23 +694,4 @@ def _injected(one: Injection, block: BlockAsItWas, read: _Read) -> Injected:
             "stable_budget": None if made.stable is None else made.stable.budget,
         },
         "block": block,
-    }
-
-
-def _unknown(memory_id: str) -> InjectedMemory:
-    """A memory of which neither then nor today is known."""
-    return {
-        "id": memory_id,
-        "part": None,
-        "rank": None,
-        "closeness": None,
-        "long_ago": False,
-        "memory": None,
-        "withheld": "unknown",
-        "weight": None,
-        "trust": None,
-        "created_at": None,
-        "status": "unknown",
-        "trust_today": None,
-        "since": [],
     }

@@ -18,7 +18,7 @@ from functools import cache, partial
 from hashlib import blake2b
 from itertools import chain
 from time import monotonic, sleep
-from typing import Any, NamedTuple, TypedDict, Unpack
+from typing import Any, NamedTuple, TypedDict, Unpack, cast
 
 import msgspec
 import orjson
@@ -129,6 +129,17 @@ class EventTerms(TypedDict, total=False):
     known: str | None
 
 
+class EventsAsked(EventTerms, total=False):
+    """The same, and which page of them."""
+
+    limit: int
+    cursor: str | None
+    """What `next` or `follow` said."""
+    order: str
+    wait: float
+    """Seconds, 0 to 20, that an empty page may wait for an event, oldest first."""
+
+
 class _Head(msgspec.Struct, frozen=True):
     """What filters ask of an envelope."""
 
@@ -215,16 +226,9 @@ def wanted_of(terms: EventTerms) -> EventsWanted:
     principal, actor = terms.get("principal"), terms.get("actor")
     if principal is not None and not (1 <= len(principal) <= 2 * MOST_PRINCIPAL and principal.isprintable()):
         raise refused("principal", principal[:80], f"1 to {2 * MOST_PRINCIPAL} printable characters")
-    return EventsWanted(
-        frozenset(types),
-        terms.get("session"),
-        principal,
-        None if actor is None else check_actor(actor),
-        bool(terms.get("late", False)),
-        terms.get("turn"),
-        terms.get("memory"),
-        terms.get("correlation"),
-    )
+    named = None if actor is None else check_actor(actor)
+    late, about = bool(terms.get("late", False)), (terms.get("turn"), terms.get("memory"), terms.get("correlation"))
+    return EventsWanted(frozenset(types), terms.get("session"), principal, named, late, *about)
 
 
 class EventCursor(NamedTuple):
@@ -397,45 +401,24 @@ class Events:
         self._log, self._views, self._reader = log, views, reader
         self._runs = EventRuns(log, views, reader.pasts)
 
-    def events(
-        self,
-        owner: str,
-        *,
-        limit: int = 100,
-        cursor: str | None = None,
-        order: str = ORDERS[0],
-        wait: float = 0,
-        **terms: Unpack[EventTerms],
-    ) -> LogEvents:
-        """A page of an owner's events, those that are not folded too.
+    def events(self, owner: str, **asked: Unpack[EventsAsked]) -> LogEvents:
+        """A page of an owner's events, those that are not folded too. Raises InputError for what cannot be asked."""
+        return self._waited(check_owner(owner), asked)
 
-        `cursor`: what `next` or `follow` said. `wait`: seconds, 0 to 20, that an empty page may wait for an event, oldest first.
-        Raises InputError for what cannot be asked.
-        """
-        return self._waited(check_owner(owner), cursor, limit, order, wait, terms)
-
-    def partition_events(
-        self,
-        partition: int,
-        *,
-        limit: int = 100,
-        cursor: str | None = None,
-        order: str = ORDERS[0],
-        wait: float = 0,
-        **terms: Unpack[EventTerms],
-    ) -> LogEvents:
+    def partition_events(self, partition: int, **asked: Unpack[EventsAsked]) -> LogEvents:
         """The same of all owners of a partition, for operators."""
         if not 0 <= partition < self._log.partitions:
             raise refused("partition", partition, f"a whole number from 0 to {self._log.partitions - 1}")
-        return self._waited(partition, cursor, limit, order, wait, terms)
+        return self._waited(partition, asked)
 
     def partition_of(self, whose: str | int) -> int:
         """The partition in which an owner's events lie; a partition's own number."""
         return partition_of(whose, self._log.partitions) if isinstance(whose, str) else whose
 
-    def _waited(
-        self, whose: str | int, cursor: str | None, limit: int, order: str, wait: float, terms: EventTerms
-    ) -> LogEvents:
+    def _waited(self, whose: str | int, asked: EventsAsked) -> LogEvents:
+        cursor, limit = asked.pop("cursor", None), asked.pop("limit", 100)
+        order, wait = asked.pop("order", ORDERS[0]), asked.pop("wait", 0.0)
+        terms = cast("EventTerms", asked)
         check_wait(wait, order)
         end = monotonic() + wait
         while True:
@@ -472,24 +455,12 @@ class Events:
         happened, positions = self._bounds(partition, head, terms, places)
         if start is not None:
             if start.seq > head:
-                raise refused(
-                    "cursor",
-                    str(cursor)[:80],
-                    f"one of this log, whose head is {head}: it was rolled back; begin again",
-                )
+                allowed = f"one of this log, whose head is {head}: it was rolled back; begin again"
+                raise refused("cursor", str(cursor)[:80], allowed)
             positions = _from(positions, start)
         owner = whose if isinstance(whose, str) else None
-        asked = _Asked(
-            partition,
-            owner,
-            wanted._replace(happened=happened),
-            positions,
-            most,
-            newest,
-            question,
-            head,
-            places,
-        )
+        wanted = wanted._replace(happened=happened)
+        asked = _Asked(partition, owner, wanted, positions, most, newest, question, head, places)
         return self._answer(asked, self._look(asked, self._read(asked)), order, terms)
 
     def _answer(self, asked: _Asked, page: _Page, order: str, terms: EventTerms) -> LogEvents:

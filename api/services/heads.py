@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Unpack
+from typing import Any, Unpack, cast
 
 from engramlog_server.api.requests.checks import LineTerms, check_owner, told_lines
 from engramlog_server.api.services.reading import Reader
@@ -52,15 +52,8 @@ _CHAIN = re.compile(r"[0-9a-fA-F]{64}")
 class Heads:
     """Tells and compares heads. Safe for threads. `kept` reads the file kept here, if any."""
 
-    def __init__(
-        self,
-        wires: WirePool,
-        identity: StoreIdentity,
-        kept: Callable[[], HeadBook] | None = None,
-    ) -> None:
-        self._wires = wires
-        self._identity = identity
-        self._kept = kept
+    def __init__(self, wires: WirePool, identity: StoreIdentity, kept: Callable[[], HeadBook] | None = None) -> None:
+        self._wires, self._identity, self._kept = wires, identity, kept
 
     def heads(self) -> ChainHeads:
         """Every head with its time, beside the farthest that is kept; and all as a line to keep. Raises StoreError."""
@@ -72,13 +65,8 @@ class Heads:
         check(0, 1 + len(live))
         book = None if self._kept is None else self._kept()
         check(1, 1 + len(live))
-        line = HeadLine(
-            1,
-            at,
-            self._identity.store_id,
-            tuple(Head(number, one.seq, one.chain) for number, one in live.items()),
-            FIRST,
-        )
+        heads = tuple(Head(number, one.seq, one.chain) for number, one in live.items())
+        line = HeadLine(1, at, self._identity.store_id, heads, FIRST)
         told: list[ChainHead] = [
             {
                 "partition": number,
@@ -238,29 +226,13 @@ def _told(
 
 
 def _partition(one: PartitionMet) -> PartitionCompared:
-    counts = one.counts
-    return {
-        "partition": one.partition,
-        "state": one.state,
-        "heads": one.heads,
-        "agreed": counts["agrees"],
-        "differing": counts["differs"],
-        "missing": counts["missing"],
-        "unread": counts["unread"],
-        "last_agreed": one.last_agreed,
-        "read_to": one.read_to,
-        "appended": one.appended,
-        "behind": one.behind,
-    }
+    counts, told = one.counts, one._asdict()
+    del told["unmet"]
+    told |= {"agreed": counts["agrees"], "differing": counts["differs"]}
+    told |= {"missing": counts["missing"], "unread": counts["unread"]}
+    return cast("PartitionCompared", {"state": one.state, **told})
 
 
 def _unmet(one: Unmet, state: HeadState) -> HeadUnmet:
-    return {
-        "position": position_text(one.partition, one.seq),
-        "partition": one.partition,
-        "seq": one.seq,
-        "state": state,
-        "line": one.line,
-        "kept": one.kept,
-        "found": one.found,
-    }
+    told: Any = {"position": position_text(one.partition, one.seq), "state": state, **one._asdict()}
+    return cast("HeadUnmet", told)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from msgspec import structs
 
 from engramlog_server.api.requests.snapshots import Snapshot
-from engramlog_server.api.services.writing import TRIES, Carrier
+from engramlog_server.api.services.writing import TRIES, Writer
 from engramlog_server.api.work.patience import current_check, has_told, weigh
 from engramlog_server.events.catalogue import EventData, MemoryCreated, MemoryMentioned
 from engramlog_server.events.envelope import AnyEvent, Prepared, decode, derived_id, from_micros, micros
@@ -46,11 +46,11 @@ class JudgedReceipt(NamedTuple):
 class Judging:
     """Appends events of one owner, judging the memories that they make. For one request."""
 
-    def __init__(self, log: EventLog, carrier: Carrier, by: Speaker, *, mentions: bool) -> None:
+    def __init__(self, log: EventLog, writer: Writer, by: Speaker, *, mentions: bool) -> None:
         """`mentions`: whether a memory with a made-up id may be a mention; else each is made, and only flagged beside others,
         whoever says it: an import ends nothing."""
         self._log = log
-        self._carrier = carrier
+        self._writer = writer
         self._by = by
         self._mentions = mentions
         self.judged: list[tuple[str, Consequence]] = []
@@ -81,7 +81,7 @@ class Judging:
         done = self._mentioned_before(events, there)
         self._log.prove(owner, {one: there[one] for one in done})
         for left in reversed(range(TRIES)):
-            with self._carrier.newest(owner) as (snapshot, head):
+            with self._writer.newest(owner) as (snapshot, head):
                 judged = self._judge(snapshot, events, there.keys())
             sent = [self._sent(one, judged.get(one.event_id, NOTHING)) for one in events if one.event_id not in done]
             more = [one for event in events for one in self._beside(event, judged.get(event.event_id, NOTHING))]
@@ -102,7 +102,7 @@ class Judging:
         """What follows from each statement that is not in the log yet, by the id of its event."""
         if snapshot.quarantine is not None:
             return {}
-        door, found = WriteJudge(snapshot.view, alike=self._carrier.alike), dict[str, Consequence]()
+        door, found = WriteJudge(snapshot.view, alike=self._writer.alike), dict[str, Consequence]()
         for one in events:
             if one.event_id in there:
                 continue
@@ -113,7 +113,7 @@ class Judging:
                 and is_told_by_itself(data)
                 and snapshot.view.get(data.memory_id) is None
             ):
-                value = self._carrier.value_in(snapshot, data.content)
+                value = self._writer.value_in(snapshot, data.content)
                 if value and refusing(snapshot.view.state.rejections, (value,), micros(event.occurred_at)):
                     continue  # it becomes no memory, and ends none
                 told = self._told(event, data, value)
@@ -195,7 +195,7 @@ class Judging:
                 continue
             data, told = decode(was.kind, was.body).data, decode(one.kind, one.body).data
             if isinstance(data, MemoryMentioned) and isinstance(told, MemoryCreated):
-                with self._carrier.newest(owner) as (snapshot, _):
+                with self._writer.newest(owner) as (snapshot, _):
                     same = says(snapshot.view.get(data.memory_id), told.content)
                 if same:
                     receipt = AppendReceipt(one.event_id, "already_appended", position_text(partition, was.seq))

@@ -209,7 +209,7 @@ class Rememberer:
         return {name: list(_lines(told, ids, hidden)) for name, ids in found.items()}
 
     def append_judged(self, raws: Sequence[bytes | str]) -> tuple[list[AppendReceipt], list[JudgedLine]]:
-        """Append a request of JSON envelopes of one owner as `Carrier.append`, each memory in it judged as `add` judges one.
+        """Append a request of JSON envelopes of one owner as `Writer.append`, each memory in it judged as `add` judges one.
 
         Beside the receipts what followed of each event that was written now: a memory with a made-up id may be a mention.
         """
@@ -218,7 +218,7 @@ class Rememberer:
 
         events = self._writer.read(raws)
         judging = Judging(self._log, self._writer, self._writer.by, mentions=True)
-        refused = self._writer.refused_values.of(events)
+        refused = self._writer.rejected_among(events)
         done = judging.append_judged(events)
         self._writer.on_texts(events[0].owner, sum(one.receipt.status == "appended" for one in done))
         receipts = [self._writer.told(one.receipt, event, refused) for one, event in zip(done, events, strict=True)]

@@ -128,42 +128,6 @@ _STATING = tuple(f"{one.__name__}." for one in (MemoryCreated, MemoryRevised, Me
 """How the kinds begin of events of which a memory's words may come."""
 
 
-class _Known(NamedTuple):
-    """What one owner rejected, and what keys it."""
-
-    rejections: Rejections
-    secret: bytes
-
-
-class RefusedValues:
-    """Tells what the fold will pass over. Safe for threads."""
-
-    def __init__(self, log: EventLog, views: RedisViews) -> None:
-        self._log = log
-        self._views = views
-
-    def of(self, events: Sequence[Prepared]) -> Mapping[str, str]:
-        """Event id -> position at which a person rejected what it says; costs two round trips a partition that is told of."""
-        stating = [one for one in events if one.kind.startswith(_STATING)]
-        try:
-            rejections = self._views.rejections({one.owner for one in stating}) if stating else {}
-        except EngramlogError:  # a damaged build hinders no producer
-            return {}
-        secrets = self._log.secrets_of(list(rejections)) if rejections else {}
-        known = {owner: _Known(told, secrets[owner]) for owner, told in rejections.items() if secrets.get(owner)}
-        found = ((one, self._refused(one, known[one.owner])) for one in stating if one.owner in known)
-        return {one.event_id: position for one, position in found if position is not None}
-
-    def _refused(self, event: Prepared, known: _Known) -> str | None:
-        told = decode(event.kind, event.body)
-        if isinstance(told.data, MemoryCreated) and told.data.source_turns == (told.data.memory_id,):
-            return None  # a turn was said all the same
-        digests = [digest(known.secret, one) for one in statements_of(told)]
-        found = refusing(known.rejections, digests, micros(told.occurred_at))
-        partition = partition_of(event.owner, self._log.partitions)
-        return None if found is None else position_text(partition, found.seq)
-
-
 NEWEST = 64
 """How many events beside its own a verb looks back over at first."""
 
@@ -186,7 +150,6 @@ class Appender:
         self._views = views
         self._reader = reader
         self._catch_up = catch_up
-        self.refused_values = RefusedValues(log, views)
         self.on_turns: Callable[[str], None] = lambda _owner: None
         """Called with the owner after turns from outside were appended."""
         self.on_texts: Callable[[str, int], None] = lambda _owner, _texts: None
@@ -200,7 +163,7 @@ class Appender:
         Nobody outside speaks as operator or system (`events.standing`): those use the command line at the store.
         """
         events = self._looked_through(self.read(raws))
-        refused = self.refused_values.of(events)
+        refused = self.rejected_among(events)
         has_told()
         receipts = self._log.append(events, expected_heads=expected_heads)
         self._views.unjudged.note(events, receipts)
@@ -236,6 +199,29 @@ class Appender:
         if denied:
             raise denied[0]
         return events
+
+    def rejected_among(self, events: Sequence[Prepared]) -> Mapping[str, str]:
+        """Event id -> position at which a person rejected what it says, of what the fold will pass over.
+
+        Costs two round trips a partition that is told of.
+        """
+        stating = [one for one in events if one.kind.startswith(_STATING)]
+        try:
+            rejections = self._views.rejections({one.owner for one in stating}) if stating else {}
+        except EngramlogError:  # a damaged build hinders no producer
+            return {}
+        secrets = self._log.secrets_of(list(rejections)) if rejections else {}
+        known = ((one, secrets.get(one.owner)) for one in stating if one.owner in rejections)
+        found = ((one, self._rejected(one, rejections[one.owner], secret)) for one, secret in known if secret)
+        return {one.event_id: position for one, position in found if position is not None}
+
+    def _rejected(self, event: Prepared, rejections: Rejections, secret: bytes) -> str | None:
+        told = decode(event.kind, event.body)
+        if isinstance(told.data, MemoryCreated) and told.data.source_turns == (told.data.memory_id,):
+            return None  # a turn was said all the same
+        digests = [digest(secret, one) for one in statements_of(told)]
+        found = refusing(rejections, digests, micros(told.occurred_at))
+        return None if found is None else position_text(partition_of(event.owner, self._log.partitions), found.seq)
 
     def told(self, receipt: AppendReceipt, event: Prepared, refused: Mapping[str, str]) -> AppendReceipt:
         """A receipt as its producer gets it: whether a person rejected what the event says, and of a conflict when it was."""
@@ -372,8 +358,52 @@ def carried_before(log: EventLog, owner: str, event_ids: Collection[str]) -> dic
     return found
 
 
-class BeforeVerbs(Appender):
-    """Looks at one store's owners as verbs find them: by all that was told before."""
+class Given(TypedDict, total=False):
+    """Who gives a command, when, in which session, and under which key."""
+
+    actor: str
+    occurred_at: str | None
+    session: str | None
+    key: str | None
+
+
+class Rehearsable(Given, total=False):
+    """The same of a command that may be asked about instead: `dry_run` tells what it would do, and nothing is written."""
+
+    dry_run: bool
+
+
+class Carried(NamedTuple):
+    """What became of a command."""
+
+    answer: Effects
+    """With what the command itself names, such as `id`."""
+    seqs: tuple[int, ...]
+    """Where its events stand, in their order; empty where nothing was left to do."""
+    at: int | None
+    """When it happened, microseconds since 1970."""
+    again: bool
+    """Whether it was carried out before, under its key."""
+
+
+class Looked(NamedTuple):
+    """What a look at the owner's newest state, just before its command is appended, makes of it."""
+
+    command: Command
+    head: int | None
+    """The owner's head then: had it moved, the look would be another. None: nothing hangs on it."""
+
+
+Look = Callable[[int], Looked | None]
+"""Asked with when the command happens; raises where it may not be."""
+TRIES = 8
+"""How often a command is looked at anew because its owner went on meanwhile; then it is appended as it was seen last."""
+
+
+class Writer(Appender):
+    """Appends events to one store, and carries out commands and the verbs of people. Safe for threads."""
+
+    # --- an owner as verbs find it: by all that was told before
 
     @property
     def alike(self) -> Alike:
@@ -478,51 +508,7 @@ class BeforeVerbs(Appender):
         except OwnerTooLarge:
             return self._views.told_records(owner, ids)
 
-
-class Given(TypedDict, total=False):
-    """Who gives a command, when, in which session, and under which key."""
-
-    actor: str
-    occurred_at: str | None
-    session: str | None
-    key: str | None
-
-
-class Rehearsable(Given, total=False):
-    """The same of a command that may be asked about instead: `dry_run` tells what it would do, and nothing is written."""
-
-    dry_run: bool
-
-
-class Carried(NamedTuple):
-    """What became of a command."""
-
-    answer: Effects
-    """With what the command itself names, such as `id`."""
-    seqs: tuple[int, ...]
-    """Where its events stand, in their order; empty where nothing was left to do."""
-    at: int | None
-    """When it happened, microseconds since 1970."""
-    again: bool
-    """Whether it was carried out before, under its key."""
-
-
-class Looked(NamedTuple):
-    """What a look at the owner's newest state, just before its command is appended, makes of it."""
-
-    command: Command
-    head: int | None
-    """The owner's head then: had it moved, the look would be another. None: nothing hangs on it."""
-
-
-Look = Callable[[int], Looked | None]
-"""Asked with when the command happens; raises where it may not be."""
-TRIES = 8
-"""How often a command is looked at anew because its owner went on meanwhile; then it is appended as it was seen last."""
-
-
-class Carrier(BeforeVerbs):
-    """Appends events to one store, and carries commands out."""
+    # --- carrying out a command
 
     def carry_out(
         self,
@@ -708,26 +694,7 @@ class Carrier(BeforeVerbs):
         assert snapshot is not None
         return {**answer, **told, **snapshot.told}
 
-
-def texts_in(data: Iterable[EventData]) -> int:
-    """How many events give a memory a text."""
-    return sum(isinstance(one, (MemoryCreated, MemoryRevised, MemoryMerged)) for one in data)
-
-
-def _rehearsed(carried: Carried) -> Carried:
-    """The same as an answer of what was not written now."""
-    return carried._replace(answer={**carried.answer, "dry_run": True})
-
-
-def _is_of(command: Command, events: Sequence[AnyEvent], given: Given, ids: Ids) -> bool:
-    """Whether events are what a command led to, given by the same in the same session; at whatever time."""
-    last = events[-1]
-    same = EVENT not in command.names or last.actor == given.get("actor", "user")
-    return same and last.session_id == given.get("session") and command.agrees([one.data for one in events], ids)
-
-
-class Writer(Carrier):
-    """Appends events to one store, and has the verbs of people carried out. Safe for threads."""
+    # --- the verbs
 
     def negate(
         self,
@@ -837,3 +804,20 @@ class Writer(Carrier):
     ) -> Effects:
         """One event about one memory that stands."""
         return self.carry_out(owner, Tell((data,), (memory_id,), {"id": memory_id}), live=live, **given).answer
+
+
+def texts_in(data: Iterable[EventData]) -> int:
+    """How many events give a memory a text."""
+    return sum(isinstance(one, (MemoryCreated, MemoryRevised, MemoryMerged)) for one in data)
+
+
+def _rehearsed(carried: Carried) -> Carried:
+    """The same as an answer of what was not written now."""
+    return carried._replace(answer={**carried.answer, "dry_run": True})
+
+
+def _is_of(command: Command, events: Sequence[AnyEvent], given: Given, ids: Ids) -> bool:
+    """Whether events are what a command led to, given by the same in the same session; at whatever time."""
+    last = events[-1]
+    same = EVENT not in command.names or last.actor == given.get("actor", "user")
+    return same and last.session_id == given.get("session") and command.agrees([one.data for one in events], ids)

@@ -292,7 +292,7 @@ class DemoTalk:
             "12. Which answers used a memory?", "What was put into a prompt is in the log, so that one can ask."
         )
         allergy = next(one for one in block["parts"]["retrieved"] if "过敏" in one["text"])
-        used(self._app.uses.uses(TALKER, allergy["id"]), self._out)
+        used(self._app.answers.uses(TALKER, allergy["id"]), self._out)
 
     def _panel(self, title: str, text: str) -> None:
         self._out.print()

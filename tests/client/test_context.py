@@ -28,5 +28,5 @@ def test_sent_again_after_a_lost_answer_it_is_recorded_once(kind: str, running: 
         between.fates = ["lose"]
         told = memory.context(ASKS, trace=True)
     assert (told.injected, told.recorded.status) == ([added.id], "already")
-    uses = running.http.application.uses.uses(owner, added.id, after=told.recorded.position)
+    uses = running.http.application.answers.uses(owner, added.id, after=told.recorded.position)
     assert len(uses["uses"]) == 1

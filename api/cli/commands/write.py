@@ -45,7 +45,7 @@ def append(context: typer.Context, file: File, json: Json = False) -> None:
     from engramlog_server.api.exchange.append_events import append_lines
 
     with open_lines(file) as lines, opened(context) as application, counting("appending", file, json) as advance:
-        refused, note = application.writer.refused_values.of, application.views.unjudged.note
+        refused, note = application.writer.rejected_among, application.views.unjudged.note
         answer = append_lines(paced(application, advance), lines, advance, refused, note)
         advance(len(answer.positions), "folding")
         fold_appended(application, answer)

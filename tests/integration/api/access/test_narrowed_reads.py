@@ -98,13 +98,13 @@ CALLS: dict[str, Call] = {
         app.revealer.export(owner, ExportOptions(), By("http"))[0]
     ),
     "comparer.curves": lambda app, owner, memory, _word: app.comparer.curves(owner, memory),
-    "uses.uses": lambda app, owner, memory, _word: app.uses.uses(owner, memory),
+    "answers.uses": lambda app, owner, memory, _word: app.answers.uses(owner, memory),
 }
 """Every call whose answer is narrowed, and how it is asked about a memory."""
 ABOUT_ONE = (
     "reader.snapshot",
     "reader.search", "reader.get", "reader.why", "reader.history", "reader.provenance", "outranking.above",
-    "knower.associations", "revealer.get", "comparer.curves", "uses.uses", "contexts.context", "knower.assess",
+    "knower.associations", "revealer.get", "comparer.curves", "answers.uses", "contexts.context", "knower.assess",
 )  # fmt: skip
 
 

@@ -328,7 +328,7 @@ def test_who_spoke_is_told_no_more_than_what_was_said(store: Store) -> None:
     handed(store, owner, "I paint", turn_id="t3", session="poisoned")
     known(store, set_aside("poisoned", day=1), owner=owner)
     told = [answer(store, owner, "t1"), answer(store, owner, "t3")["turn"], page(store, owner)]
-    told += [store.app.uses.uses(owner, "coffee")]
+    told += [store.app.answers.uses(owner, "coffee")]
     assert not [word for word in ("hunter2", "Mallory", "Trudy") if word in str(told)]
     assert [one["turn"]["role"] for one in page(store, owner)["answers"]] == ["user", "user"]
 

@@ -224,7 +224,7 @@ JUDGED_TODAY: dict[str, Question] = {
     "contexts.context": lambda one: one.store.app.contexts.context(
         one.owner, QUERY, session="s1", trace=False, **(one.lines or {"as_of": one.now})
     ),
-    "uses.uses": of_each(lambda one, name: one.store.app.uses.uses(one.owner, name, **one.lines)),
+    "answers.uses": of_each(lambda one, name: one.store.app.answers.uses(one.owner, name, **one.lines)),
     "answers.answers": lambda one: one.store.app.answers.answers(one.owner, **one.lines),
     "answers.answer": of_each(lambda one, turn: one.store.app.answers.answer(one.owner, turn, **one.lines), TURNS),
 }

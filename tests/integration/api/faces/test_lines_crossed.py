@@ -98,10 +98,10 @@ def test_a_turn_that_was_retracted_since_is_told_of_no_past(store: Store) -> Non
         injected("kilns", turn_id="t1", day=now),
     )
     assert "behind the church" in str(store.app.contexts.context(owner, "and now?", session="s1", known=position))
-    assert "behind the church" in str(store.app.uses.uses(owner, "kilns", known=position))
+    assert "behind the church" in str(store.app.answers.uses(owner, "kilns", known=position))
     store.tell(owner, deleted("t1", now, reason="user_delete"))
     assert "behind the church" not in str(store.app.contexts.context(owner, "and now?", session="s1", known=position))
-    (use,) = store.app.uses.uses(owner, "kilns", known=position)["uses"]
+    (use,) = store.app.answers.uses(owner, "kilns", known=position)["uses"]
     assert (use["turn_id"], "church" in use["turn"]["text"]) == ("t1", False)
 
 

@@ -90,7 +90,7 @@ def test_what_stands_in_the_profile_is_recorded_and_is_no_access(store: Store) -
     assert asked(store, owner, "Shall we go swimming?", turn_id="q1")["recorded"]["status"] == "already"
     for one in ids:
         assert store.reader.get(owner, one, trace=False)["access_count"] == 0
-        assert [use["turn_id"] for use in store.app.uses.uses(owner, one)["uses"]] == ["q1"]
+        assert [use["turn_id"] for use in store.app.answers.uses(owner, one)["uses"]] == ["q1"]
     none = known(store, "I live in Oslo.")
     bare = asked(store, none, "Shall we go swimming?", turn_id="q1")
     assert (bare["recorded"]["status"], len(bare["injected"])) == ("appended", 1), "an injection of a profile alone"

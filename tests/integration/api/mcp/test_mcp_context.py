@@ -66,7 +66,7 @@ def test_asked_again_for_one_turn_the_injection_is_recorded_once_and_the_use_is_
 
     key, turn, answers = talk(server, talking)
     assert [one["recorded"] for one in answers] == ["appended", "already"]
-    uses = application.uses.uses(str(server._connection.owner), key)["uses"]
+    uses = application.answers.uses(str(server._connection.owner), key)["uses"]
     assert [(use["turn_id"], [reply["text"] for reply in use["replies"]]) for use in uses] == [(turn, ["Coffee."])]
 
 

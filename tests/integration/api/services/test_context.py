@@ -695,11 +695,11 @@ def test_one_can_ask_which_answers_used_a_memory(store: Store) -> None:
     )
     asked(store, owner, "Do I drink coffee every morning?")
     store.tell(owner, Told(said("t4", "You do.", "assistant").data, later, "assistant", {"session_id": "s1"}))
-    answer = store.app.uses.uses(owner, "coffee")
+    answer = store.app.answers.uses(owner, "coffee")
     assert told_uses(answer) == [("t3", ["You do."], "order"), ("t1", ["Coffee."], "reply_to")]
     assert (answer["total"], answer["uses"][1]["turn"]["text"]) == (2, ASKS)
-    assert told_uses(store.app.uses.uses(owner, "coffee", limit=1, offset=1)) == [("t1", ["Coffee."], "reply_to")]
-    assert store.app.uses.uses(owner, "kiln")["uses"] == []
+    assert told_uses(store.app.answers.uses(owner, "coffee", limit=1, offset=1)) == [("t1", ["Coffee."], "reply_to")]
+    assert store.app.answers.uses(owner, "kiln")["uses"] == []
 
 
 def test_uses_leave_no_trace_and_survive_a_revision_and_a_deletion(store: Store) -> None:
@@ -709,7 +709,7 @@ def test_uses_leave_no_trace_and_survive_a_revision_and_a_deletion(store: Store)
         owner, revised("I drink espresso", "coffee", store.yesterday + 0.1), deleted("coffee", store.yesterday + 0.2)
     )
     before = store.head(owner)
-    answer = store.app.uses.uses(owner, "coffee")
+    answer = store.app.answers.uses(owner, "coffee")
     assert (told_uses(answer), answer["status"]) == ([("t1", [], None)], "deleted")
     assert store.head(owner) == before
 
@@ -730,7 +730,7 @@ def test_uses_withhold_turns_that_hold_a_secret_or_were_forgotten(store: Store) 
         ),
         deleted("kiln", later),
     )
-    (use,) = store.app.uses.uses(owner, "coffee")["uses"]
+    (use,) = store.app.answers.uses(owner, "coffee")["uses"]
     assert FRAGMENT not in str(use)
     assert (use["turn"]["turn_id"], use["replies"][0]["turn_id"]) == ("t1", "t2")
 

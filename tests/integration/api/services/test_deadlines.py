@@ -107,7 +107,7 @@ QUESTIONS: dict[str, Question] = {
     "extract, rehearsed": lambda store: store.application.extractor.rehearse("alice"),
     "instants": lambda store: store.application.instants.instants("alice", ids=["m0"]),
     "sources": lambda store: store.application.named_sources.sources("alice"),
-    "uses": lambda store: store.application.uses.uses("alice", "m0"),
+    "uses": lambda store: store.application.answers.uses("alice", "m0"),
     "episodes, rehearsed": lambda store: store.application.episodes.make("alice", dry_run=True),
 }
 WRITING: dict[str, Question] = {
@@ -274,7 +274,7 @@ def test_what_a_memory_was_used_for_is_found_without_holding_what_was_said(
         event("MemoriesAccessed", hits=[hit], via="injection", turn_id="asked"),
         event("TurnRecorded", turn_id="said", role="assistant", text="House 0.", reply_to="asked"),
     )
-    (use,) = store.application.uses.uses("alice", "m0")["uses"]
+    (use,) = store.application.answers.uses("alice", "m0")["uses"]
     assert (use["turn"]["text"], [one["text"] for one in use["replies"]]) == ("Which house?", ["House 0."])
     assert (len(held) > MEMORIES, max(held)) == (True, 0)
 
