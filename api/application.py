@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from engramlog_server.api.services.capacity import Capacities, JobQueue, ModelUses, Supervision
     from engramlog_server.api.services.comparing import Comparer, Outranking
     from engramlog_server.api.services.context import Contexts
-    from engramlog_server.api.services.deleting import Deleter, ManyRestorer, Restorer
+    from engramlog_server.api.services.deleting import Deleter, Restorer
     from engramlog_server.api.services.differing import Differ
     from engramlog_server.api.services.events import Events
     from engramlog_server.api.services.heads import Heads, OwnerHeads
@@ -229,12 +229,6 @@ class Application(ABC):
         from engramlog_server.api.services.deleting import Restorer
 
         return Restorer(self.log, self.reader, self.writer, self.views)
-
-    @joined
-    def many_restorer(self) -> ManyRestorer:
-        from engramlog_server.api.services.deleting import ManyRestorer
-
-        return ManyRestorer(self.log, self.reader, self.writer, self.views)
 
     @joined
     def counter(self) -> Counter:

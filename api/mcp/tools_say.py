@@ -260,13 +260,13 @@ class SayTools:
         if answer.refusal is not None:
             raise answer.refusal
         told = answer.as_effects()
-        if answer.dry_run and answer.deleted:
+        if answer.dry_run and answer.done:
             message = f"would be deleted, with {len(answer.also)} more; nothing was done"
-        elif answer.deleted:
+        elif answer.done:
             message = f"deleted; `engramlog delete --undo {owner} {memory_id}` brings it back until {told['restorable_until']}"
         else:
             message = _waits(told) or _undone(told, memory_id) or "; ".join(answer.skipped.values())
-        done = bool(answer.deleted) and not answer.dry_run
+        done = bool(answer.done) and not answer.dry_run
         return {
             "id": memory_id,
             "deleted": done,

@@ -144,11 +144,6 @@ class DeletionReport(ManyReport):
     restorable_until: int | None = None
     """When what was deleted now is purged, by the owner's parameter; microseconds since 1970."""
 
-    @property
-    def deleted(self) -> list[str]:
-        """What was deleted."""
-        return self.done
-
     def as_dict(self) -> Deleted:
         """JSON-ready: what was deleted, what was skipped and why, in the order asked for."""
         answer: Deleted = {
@@ -180,11 +175,6 @@ class RestorationReport(ManyReport):
     """What became of a request to restore. What went with them and stays deleted is `left`."""
 
     WORD: ClassVar[str] = "restored"
-
-    @property
-    def restored(self) -> list[str]:
-        """What was restored."""
-        return self.done
 
     def as_dict(self) -> RestoredMany:
         """JSON-ready: what was restored, what was skipped and why, in the order asked for."""
@@ -259,124 +249,6 @@ def with_value(
     if step is None or step.event_id != derived_id(f"{decision} along", owner, root.event_id, root.entry.memory_id):
         return changes
     return sorted([*changes, step.change], key=lambda one: parse_position(one["position"]))
-
-
-class Restorer:
-    """Restores memories of one store. Safe for threads."""
-
-    def __init__(self, log: EventLog, reader: Reader, writer: Writer, views: RedisViews) -> None:
-        self._log = log
-        self._reader = reader
-        self._writer = writer
-        self._views = views
-
-    def restore(
-        self,
-        owner: str,
-        memory_id: str,
-        *,
-        actor: str = "user",
-        occurred_at: str | None = None,
-        event_id: str | None = None,
-        key: str | None = None,
-        reason: str = "",
-    ) -> Restored:
-        """Undo a soft delete, and that of what went with it and may stand now.
-
-        `also` names what came back too, `not_restored` what went with it and stays deleted, each with the reason.
-        `event_id`: of the restoration, or `key`, of the call; sent again, it changes nothing.
-        Raises NotFound, or InputError where the memory was purged or another stands for it.
-        """
-        check_memory_id(memory_id)
-        if key is not None:
-            if event_id is not None:
-                raise refused("event_id", event_id, "nothing beside a key: its id is made of that")
-            check_owner(owner)
-            event_id = self._writer.ids_of(owner, key)(EVENT)
-        found: Memory | InputError
-        try:
-            found = self._writer.standing(owner, memory_id)
-        except InputError as problem:
-            found = problem
-        # Only now, with the memory read: what an equal call did until here is found.
-        if key is not None and event_id is not None:
-            before = self._before(owner, memory_id, event_id, key, actor, reason)
-            if before is not None:
-                return before
-        if isinstance(found, InputError):
-            raise found
-        if event_id is not None and (known := self._known(owner, found, event_id.lower())) is not None:
-            return known
-        when = self._writer.when(occurred_at)
-        back, left = self._judged(owner, found)
-        lifts = owner[0] != OWN and is_persons_word(actor, self._writer.by)
-        values = self._writer.rejected_of(owner, memory_id) if lifts else ()
-        root = event_id or new_event_id()
-        events = [
-            self._writer.event(made.data, owner, when, actor, event_id=made.event_id, causation_id=made.causation_id)
-            for made in restoration(owner, memory_id, back, root, reason, values)
-        ]
-        receipts: list[AppendReceipt] = []
-        try:
-            for start in range(0, len(events), MAX_REQUEST_EVENTS):
-                receipts += self._writer.append_all(self._writer.ready(events[start : start + MAX_REQUEST_EVENTS]))
-        except (ConcurrencyError, EventIdTaken):
-            before = None if key is None else self._before(owner, memory_id, root, key, actor, reason)
-            if before is None:
-                raise
-            return before
-        self._writer.settle(receipts)
-        with self._reader.snapshot(owner) as snapshot:
-            warning = snapshot.told
-        changes = self._writer.effects_of(owner, receipts)
-        return {**_told(owner, memory_id, back, left, receipts[-1].position or "", changes), **warning}
-
-    def _before(self, owner: str, memory_id: str, event_id: str, key: str, actor: str, reason: str) -> Restored | None:
-        """What the same call did under this key before, else None. Raises KeyTaken where it did something else."""
-        done = carried_before(self._log, owner, [event_id]).get(event_id)
-        if not done:
-            return None
-        partition = partition_of(owner, self._log.partitions)
-        root, *along = done
-        if root.event.data != MemoryRestored(memory_id=memory_id, reason=reason) or root.event.actor != actor:
-            raise taken(key, position_text(partition, root.seq))
-        self._writer.settle_positions({partition: done[-1].seq})
-        changes = self._writer.effects(owner, partition, [one.seq for one in done])
-        back = [one.event.data.memory_id for one in along if isinstance(one.event.data, MemoryRestored)]
-        with self._reader.snapshot(owner) as snapshot:
-            position = position_text(partition, done[-1].seq)
-            return {**_told(owner, memory_id, back, [], position, changes), **snapshot.told}
-
-    def _known(self, owner: str, memory: Memory, event_id: str) -> Restored | None:
-        """What the same restoration did where it was asked for before, else None."""
-        if memory.restored_at is None:
-            return None
-        with self._reader.snapshot(owner) as snapshot:
-            partition, warning = snapshot.partition, snapshot.told
-            weigh_log(snapshot)
-        found = steps(self._views, owner, partition, "restore")
-        if memory.id not in found or found[memory.id].event_id != event_id:
-            return None
-        self._log.prove(owner, self._log.seqs_of(owner, [event_id]))
-        back = taken_by(self._views, owner, found, found[memory.id])
-        changes = [found[one].change for one in (memory.id, *back)]
-        changes = with_value(self._views, owner, partition, "readmit", found[memory.id], changes)
-        return {**_told(owner, memory.id, back, [], changes[-1]["position"], changes), **warning}
-
-    def _judged(self, owner: str, memory: Memory) -> tuple[list[str], list[Skipped]]:
-        """What comes back too, and what stays deleted and why."""
-        if memory.deleted_at is None:
-            return [], []
-        with self._reader.snapshot(owner) as snapshot:
-            weigh_log(snapshot)
-            columns, partition = snapshot.view.columns, snapshot.partition
-            cascade = DeletionCascade(columns)
-        deletions = steps(self._views, owner, partition)
-        if memory.id not in deletions:
-            return [], []
-        taken = TakenAlong(columns, deletions, [memory], partial(causes, self._views, owner))
-        back, left = cascade.returning(memory.id, taken.along(memory))
-        return back, [told_of(one.id, one.reason) for one in left]
 
 
 def _told(
@@ -605,11 +477,121 @@ class ManyActs(ABC, Generic[C, P, R]):
         answer.position = position_text(partition, max(last, parse_position(answer.position)[1]) if new else last)
 
 
-class ManyRestorer(ManyActs[Restore, PlannedRestoration, RestorationReport]):
-    """Restores memories of one store. Safe for threads."""
+class Restorer(ManyActs[Restore, PlannedRestoration, RestorationReport]):
+    """Restores memories of one store, one or many. Safe for threads."""
 
     event, value = MemoryRestored, ValueReadmitted
     along = "it went with {root}, or was made of it"
+
+    def restore(
+        self,
+        owner: str,
+        memory_id: str,
+        *,
+        actor: str = "user",
+        occurred_at: str | None = None,
+        event_id: str | None = None,
+        key: str | None = None,
+        reason: str = "",
+    ) -> Restored:
+        """Undo a soft delete, and that of what went with it and may stand now.
+
+        `also` names what came back too, `not_restored` what went with it and stays deleted, each with the reason.
+        `event_id`: of the restoration, or `key`, of the call; sent again, it changes nothing.
+        Raises NotFound, or InputError where the memory was purged or another stands for it.
+        """
+        check_memory_id(memory_id)
+        if key is not None:
+            if event_id is not None:
+                raise refused("event_id", event_id, "nothing beside a key: its id is made of that")
+            check_owner(owner)
+            event_id = self._writer.ids_of(owner, key)(EVENT)
+        found: Memory | InputError
+        try:
+            found = self._writer.standing(owner, memory_id)
+        except InputError as problem:
+            found = problem
+        # Only now, with the memory read: what an equal call did until here is found.
+        if key is not None and event_id is not None:
+            before = self._same_call(owner, memory_id, event_id, key, actor, reason)
+            if before is not None:
+                return before
+        if isinstance(found, InputError):
+            raise found
+        if event_id is not None and (known := self._same_event(owner, found, event_id.lower())) is not None:
+            return known
+        when = self._writer.when(occurred_at)
+        back, left = self._returning(owner, found)
+        lifts = owner[0] != OWN and is_persons_word(actor, self._writer.by)
+        values = self._writer.rejected_of(owner, memory_id) if lifts else ()
+        root = event_id or new_event_id()
+        events = [
+            self._writer.event(made.data, owner, when, actor, event_id=made.event_id, causation_id=made.causation_id)
+            for made in restoration(owner, memory_id, back, root, reason, values)
+        ]
+        receipts: list[AppendReceipt] = []
+        try:
+            for start in range(0, len(events), MAX_REQUEST_EVENTS):
+                receipts += self._writer.append_all(self._writer.ready(events[start : start + MAX_REQUEST_EVENTS]))
+        except (ConcurrencyError, EventIdTaken):
+            before = None if key is None else self._same_call(owner, memory_id, root, key, actor, reason)
+            if before is None:
+                raise
+            return before
+        self._writer.settle(receipts)
+        with self._reader.snapshot(owner) as snapshot:
+            warning = snapshot.told
+        changes = self._writer.effects_of(owner, receipts)
+        return {**_told(owner, memory_id, back, left, receipts[-1].position or "", changes), **warning}
+
+    def _same_call(
+        self, owner: str, memory_id: str, event_id: str, key: str, actor: str, reason: str
+    ) -> Restored | None:
+        """What the same call did under this key before, else None. Raises KeyTaken where it did something else."""
+        done = carried_before(self._log, owner, [event_id]).get(event_id)
+        if not done:
+            return None
+        partition = partition_of(owner, self._log.partitions)
+        root, *along = done
+        if root.event.data != MemoryRestored(memory_id=memory_id, reason=reason) or root.event.actor != actor:
+            raise taken(key, position_text(partition, root.seq))
+        self._writer.settle_positions({partition: done[-1].seq})
+        changes = self._writer.effects(owner, partition, [one.seq for one in done])
+        back = [one.event.data.memory_id for one in along if isinstance(one.event.data, MemoryRestored)]
+        with self._reader.snapshot(owner) as snapshot:
+            position = position_text(partition, done[-1].seq)
+            return {**_told(owner, memory_id, back, [], position, changes), **snapshot.told}
+
+    def _same_event(self, owner: str, memory: Memory, event_id: str) -> Restored | None:
+        """What the same restoration did where it was asked for before, else None."""
+        if memory.restored_at is None:
+            return None
+        with self._reader.snapshot(owner) as snapshot:
+            partition, warning = snapshot.partition, snapshot.told
+            weigh_log(snapshot)
+        found = steps(self._views, owner, partition, "restore")
+        if memory.id not in found or found[memory.id].event_id != event_id:
+            return None
+        self._log.prove(owner, self._log.seqs_of(owner, [event_id]))
+        back = taken_by(self._views, owner, found, found[memory.id])
+        changes = [found[one].change for one in (memory.id, *back)]
+        changes = with_value(self._views, owner, partition, "readmit", found[memory.id], changes)
+        return {**_told(owner, memory.id, back, [], changes[-1]["position"], changes), **warning}
+
+    def _returning(self, owner: str, memory: Memory) -> tuple[list[str], list[Skipped]]:
+        """What comes back too, and what stays deleted and why."""
+        if memory.deleted_at is None:
+            return [], []
+        with self._reader.snapshot(owner) as snapshot:
+            weigh_log(snapshot)
+            columns, partition = snapshot.view.columns, snapshot.partition
+            cascade = DeletionCascade(columns)
+        deletions = steps(self._views, owner, partition)
+        if memory.id not in deletions:
+            return [], []
+        taken = TakenAlong(columns, deletions, [memory], partial(causes, self._views, owner))
+        back, left = cascade.returning(memory.id, taken.along(memory))
+        return back, [told_of(one.id, one.reason) for one in left]
 
     def restore_many(
         self,

@@ -55,6 +55,8 @@ UNASKED: Mapping[str, Any] = {
 }
 """What is told of models that were not asked, beside who reviews, and of vectors that were not compared."""
 Passing = Callable[[str], AbstractContextManager[None]]
+Settle = Callable[[Mapping[int, int]], None]
+"""Waits until positions (partition -> seq) are folded."""
 MOST_DECISIONS = 10_000
 """Decisions that one answer about all owners tells one by one."""
 
@@ -62,7 +64,7 @@ MOST_DECISIONS = 10_000
 class RunReport(Protocol):
     """What a job's run came to for one owner."""
 
-    def as_dict(self) -> dict[str, Any]:
+    def as_dict(self) -> Mapping[str, Any]:
         """JSON-ready, with `owner`; the other fields depend on the job."""
 
 
@@ -80,7 +82,20 @@ class Lifecycle(Protocol):
         """Plan and append; what is appended when `check` ends it stays. Raises ConcurrencyError, OwnerQuarantined or StoreError."""
 
 
-class Cleaner:
+class ByHand:
+    """A job that is run when asked; what it appended is folded before it answers."""
+
+    def __init__(self, log: EventLog, settle: Settle) -> None:
+        self._log, self._settle = log, settle
+
+    def _level(self, owner: str) -> None:
+        """Have everything of the owner's partition folded."""
+        partition = partition_of(owner, self._log.partitions)
+        if head := self._log.head(partition):
+            self._settle({partition: head})
+
+
+class Cleaner(ByHand):
     """Runs lifecycle jobs when asked. Safe for threads."""
 
     def __init__(
@@ -89,19 +104,15 @@ class Cleaner:
         owners: Callable[[], list[str]],
         log: EventLog,
         reader: Reader,
-        settle: Callable[[Mapping[int, int]], None],
+        settle: Settle,
         forget: Callable[[str], object] = lambda _owner: None,
         passing: Passing = lambda _owner: nullcontext(),
     ) -> None:
         """`forget` takes away what is kept of an owner's purged contents beside the records; within `passing` an owner is looked
         at in a walk, and need not be kept in memory after it."""
-        self._lifecycle = lifecycle
-        self._owners = owners
-        self._log = log
-        self._reader = reader
-        self._settle = settle
-        self._forget = forget
-        self._passing = passing
+        super().__init__(log, settle)
+        self._lifecycle, self._owners, self._reader = lifecycle, owners, reader
+        self._forget, self._passing = forget, passing
 
     def clean(
         self,
@@ -127,7 +138,7 @@ class Cleaner:
         dry_run: bool = False,
         jobs: Sequence[str] = BY_HAND,
         on_progress: Progress = lambda _done, _total: None,
-    ) -> dict[str, Any]:
+    ) -> Mapping[str, Any]:
         """Every owner, one after the other; one that fails is told in `failed` and does not stop the others.
 
         `counts` counts all. Decisions are told one by one for the first owners, until `MOST_DECISIONS` of them; `left_out` says
@@ -137,7 +148,7 @@ class Cleaner:
         """
         chosen = check_jobs(jobs)
         owners = self._owners()
-        decided: list[dict[str, Any]] = []
+        decided: list[Mapping[str, Any]] = []
         failed: list[dict[str, str]] = []
         counts: Counter[str] = Counter()
         compared = ComparedOfAll()
@@ -157,7 +168,7 @@ class Cleaner:
                     room = max(MOST_DECISIONS - told, 0)
                     left_out += max(len(answer["decisions"]) - room, 0)
                     told += min(len(answer["decisions"]), room)
-                    decided.append(answer | {"decisions": answer["decisions"][:room]})
+                    decided.append({**answer, "decisions": answer["decisions"][:room]})
             on_progress(done, len(owners))
         return {
             "dry_run": dry_run,
@@ -171,15 +182,15 @@ class Cleaner:
             "compared": compared.told() if SUGGEST in chosen else None,
         }
 
-    def _run(self, owner: str, dry_run: bool, jobs: Sequence[str], on_progress: Progress) -> dict[str, Any]:
+    def _run(self, owner: str, dry_run: bool, jobs: Sequence[str], on_progress: Progress) -> Mapping[str, Any]:
         check = current_check()
         unasked = {**UNASKED, "asked": [], "reviewer": self._lifecycle.reviewer}
         if dry_run:
-            return unasked | self._lifecycle.plan(owner, jobs, check=check).as_dict()
-        answer = unasked | self._lifecycle.carry_out(owner, jobs, on_progress=on_progress, check=check).as_dict()
+            return {**unasked, **self._lifecycle.plan(owner, jobs, check=check).as_dict()}
+        told = self._lifecycle.carry_out(owner, jobs, on_progress=on_progress, check=check).as_dict()
+        answer = {**unasked, **told}
         if answer["appended"]:
-            partition = partition_of(owner, self._log.partitions)
-            self._settle({partition: self._log.head(partition)})
+            self._level(owner)
             if answer["counts"].get("purge"):
                 self._forget(owner)
         return answer
@@ -217,13 +228,12 @@ class EpisodePlanner(Protocol):
         """
 
 
-class Episodes:
+class Episodes(ByHand):
     """Has an owner's sessions leave their episodes. Safe for threads."""
 
-    def __init__(self, planner: EpisodePlanner, log: EventLog, settle: Callable[[Mapping[int, int]], None]) -> None:
+    def __init__(self, planner: EpisodePlanner, log: EventLog, settle: Settle) -> None:
+        super().__init__(log, settle)
         self._planner = planner
-        self._log = log
-        self._settle = settle
 
     def make(self, owner: str, *, dry_run: bool = False, on_progress: Progress = lambda _done, _total: None) -> Left:
         """Episodes that fall due and uses that are not noted yet; with `dry_run` what would be, which changes nothing.
@@ -237,11 +247,9 @@ class Episodes:
             left = self._planner.plan(owner, check=check)
         else:
             left = self._planner.carry_out(owner, on_progress=on_progress, check=check)
-        answer = left.as_dict()
+        answer = {name: value for name, value in left.as_dict().items() if name != "decisions"}
         if answer["appended"]:
-            partition = partition_of(owner, self._log.partitions)
-            self._settle({partition: self._log.head(partition)})
-        del answer["decisions"]
+            self._level(owner)
         made = {one.action: [each for each in left.decisions if each.action == one.action] for one in left.decisions}
         counts = dict(Counter(one.action for one in left.decisions))
         episodes = [_episode(one) for one in made.get("summarise", ())]
@@ -290,7 +298,7 @@ class Extraction(Protocol):
         """By a model: what the next turns would become."""
 
 
-class Extractor:
+class Extractor(ByHand):
     """Has the turns of an owner become typed memories. Safe for threads."""
 
     def __init__(
@@ -298,13 +306,11 @@ class Extractor:
         ways: Mapping[str, Extraction],
         log: EventLog,
         reader: Reader,
-        settle: Callable[[Mapping[int, int]], None],
+        settle: Settle,
     ) -> None:
         """`ways`: rules, and model where one is configured."""
-        self._ways = ways
-        self._log = log
-        self._reader = reader
-        self._settle = settle
+        super().__init__(log, settle)
+        self._ways, self._reader = ways, reader
         self._one_at_a_time = tuple(Lock() for _ in range(LOCKS))
 
     def rehearse(self, owner: str, by: str = RULES) -> Extracted:
@@ -352,7 +358,7 @@ class Extractor:
             answer = way.extract(owner, stop=stop, on_progress=on_progress, check=current_check()).as_dict()
         if answer["appended"]:
             self._level(owner)
-        return cast("Extracted", {"owner": owner, "dry_run": False} | answer)
+        return cast("Extracted", {"owner": owner, "dry_run": False, **answer})
 
     def read_again(self, owner: str) -> Mapping[str, Any]:
         """What all turns would become by the rules of today, whoever read them first; appends nothing and leaves no trace.
@@ -399,13 +405,6 @@ class Extractor:
             )
         return self._ways[by]
 
-    def _level(self, owner: str) -> None:
-        """Have everything of the owner's partition folded."""
-        partition = partition_of(owner, self._log.partitions)
-        head = self._log.head(partition)
-        if head:
-            self._settle({partition: head})
-
 
 def _told(verdict: Verdict) -> Statement:
     """A verdict, JSON-ready; nothing of a secret."""
@@ -450,7 +449,7 @@ class VectorJob(Protocol):
         """Raises EmbedderFailed where the embedder is down, or StoreError; what was done stays."""
 
 
-class Embeddings:
+class Embeddings(ByHand):
     """Vectors by hand. Safe for threads. `job` and `meanings` are None where no embedder is configured."""
 
     def __init__(
@@ -460,14 +459,10 @@ class Embeddings:
         owners: Callable[[], list[str]],
         log: EventLog,
         reader: Reader,
-        settle: Callable[[Mapping[int, int]], None],
+        settle: Settle,
     ) -> None:
-        self._job = job
-        self._meanings = meanings
-        self._owners = owners
-        self._log = log
-        self._reader = reader
-        self._settle = settle
+        super().__init__(log, settle)
+        self._job, self._meanings, self._owners, self._reader = job, meanings, owners, reader
 
     def coverage(self, owner: str) -> Embedding:
         """How many of an owner's memories have a vector, of how many that hold text; `model` is null without an embedder."""
@@ -476,24 +471,25 @@ class Embeddings:
             told = nothing_compared(snapshot.view) if meanings is None else meanings.coverage(snapshot.view, owner)
             return {"owner": owner, **told, "position": snapshot.position, **snapshot.told}
 
-    def embed(self, owner: str, *, on_progress: Progress = lambda _done, _total: None) -> dict[str, object]:
+    def embed(self, owner: str, *, on_progress: Progress = lambda _done, _total: None) -> Mapping[str, Any]:
         """Compute what is missing for one owner, after everything of it is folded.
 
         Raises BadSetting without an embedder, EmbedderFailed where it is down; what was embedded by then stays.
         """
-        job, partition = self._configured(), partition_of(check_owner(owner), self._log.partitions)
-        self._fold([partition])
+        job = self._configured()
+        self._level(check_owner(owner))
         answer = job.carry_out(owner, on_progress=on_progress).as_dict()
         if answer["chosen"] == NONE:
             raise nothing_to_embed_with()
         return answer
 
-    def embed_all(self, *, on_progress: Progress = lambda _done, _total: None) -> dict[str, object]:
+    def embed_all(self, *, on_progress: Progress = lambda _done, _total: None) -> Mapping[str, Any]:
         """The same for every owner. An owner that fails is in `failed` and does not stop the others. `on_progress` gets how
         many texts are done and how many are known so far, with one for each owner still to come.
         """
         job = self._configured()
-        self._fold(range(self._log.partitions))
+        heads = {number: self._log.head(number) for number in range(self._log.partitions)}
+        self._settle({number: head for number, head in heads.items() if head})
         owners = self._owners()
         counts = dict.fromkeys(("embedded", "dropped", "already", "left"), 0)
         models = Counter[str]()
@@ -522,7 +518,3 @@ class Embeddings:
         if self._job is None:
             raise nothing_to_embed_with()
         return self._job
-
-    def _fold(self, partitions: range | list[int]) -> None:
-        heads = {number: self._log.head(number) for number in partitions}
-        self._settle({number: head for number, head in heads.items() if head})

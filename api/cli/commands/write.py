@@ -84,7 +84,7 @@ def delete(call: Call) -> None:
         show(answer.as_effects(), call.json, generic)
     if answer.error is not None:
         complain(answer.error)
-    if answer.deleted and not call.json and not dry_run:
+    if answer.done and not call.json and not dry_run:
         out.print(
             f"[dim]Restorable until {moment(answer.restorable_until)}, then purged."
             " The text itself stays in the log.[/]"

@@ -192,7 +192,7 @@ def test_whoever_may_is_answered_and_nobody_else(
         assert (who, told.outcome) == (who, "answered"), told.text
         assert not any(word in told.text for word in CANARIES)
         if name == "delete_memory":
-            http.application.many_restorer.restore_many(own, ["coffee"])
+            http.application.restorer.restore_many(own, ["coffee"])
     assert heads_of(http, own)[1] == before[1]
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from engramlog.answers import RestoredMany
-from engramlog_server.api.services.deleting import ManyRestorer
+from engramlog_server.api.services.deleting import Restorer
 from engramlog_server.api.services.writing import Writer
 from engramlog_server.events.errors import StoreUnavailable
 from engramlog_server.events.log import AppendReceipt
@@ -125,10 +125,10 @@ def test_what_a_lost_store_did_not_take_is_named_and_a_second_call_under_the_key
     http.application.deleter.delete_many("half", ids)
     app = http.application
     failing = Failing(app.log, app.views, app.reader, app._catch_up)
-    first = ManyRestorer(app.log, app.reader, failing, app.views).restore_many("half", ids, key="k")
+    first = Restorer(app.log, app.reader, failing, app.views).restore_many("half", ids, key="k")
     assert (len(first.restored), len(first.skipped), first.exit_code) == (1_000, 200, 3)
     assert first.error is not None
-    second = app.many_restorer.restore_many("half", ids, key="k")
+    second = app.restorer.restore_many("half", ids, key="k")
     assert (second.restored, second.skipped, second.exit_code) == (ids, {}, 0)
 
 

@@ -86,7 +86,7 @@ def test_more_than_a_thousand_ids_go_in_several_requests_and_are_told_as_they_go
     made(http, "crowd", *ids[700:])
     told: list[tuple[int, int]] = []
     answer = http.application.deleter.delete_many("crowd", ids, on_progress=lambda *one: told.append(one))
-    assert (answer.deleted, answer.exit_code) == (ids, 0)
+    assert (answer.done, answer.exit_code) == (ids, 0)
     assert told == [(1_000, 1_400), (1_400, 1_400)]
 
 
@@ -115,7 +115,7 @@ def test_where_the_store_fails_half_way_what_was_deleted_is_said_and_the_rest_na
     made(http, "half", *ids[1_000:])
     deleter = deleter_with(http, Failing)
     answer = deleter.delete_many("half", ids)
-    assert (answer.deleted, answer.exit_code, len(answer.skipped)) == (ids[:1_000], 3, 100)
+    assert (answer.done, answer.exit_code, len(answer.skipped)) == (ids[:1_000], 3, 100)
     assert answer.skipped[ids[-1]] == "not written: no connection"
     assert answer.as_dict()["error"]["error"] == "StoreUnavailable"
     with pytest.raises(StoreUnavailable):
