@@ -403,7 +403,7 @@ def place_of(position: str) -> tuple[int, list[int]]:
 
 def takes_lines(method: Any) -> bool:
     told = str(inspect.signature(method))
-    return bool(re.search(r"Unpack\[(TimesAsked|LineTerms|EventTerms|ReplayAsked)\]|\bas_of:|\bknown:", told))
+    return bool(re.search(r"Unpack\[(TimesAsked|LineTerms|EventsAsked|ReplayAsked)\]|\bas_of:|\bknown:", told))
 
 
 def test_every_service_that_takes_the_lines_is_held_to_them(store: Store) -> None:

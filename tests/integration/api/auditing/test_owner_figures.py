@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -194,7 +193,7 @@ def test_who_is_too_long_or_cannot_be_read_is_left_out_of_a_store_s_sums_and_tol
         assert (told["owners"], told["figures_of"]) == (2, {"owners": 1, "left_out": 1})
         assert told["figures"]["activations"] == 1
         monkeypatch.undo()
-        with closing(store.operator._wire()) as wire:
+        with store.operator._wires.wire() as wire:
             keys = live_keys(wire, store.operator._identity.tags[partition_of(long, store.app.log.partitions)])
             state = wire.call("HGET", keys.owners, long)
             wire.call("HSET", keys.owners, long, b"no state")
