@@ -223,8 +223,8 @@ def test_a_key_is_some_text_of_bounded_length(application: Application, owner: s
 
 def test_a_deletion_of_many_that_was_stopped_goes_on_under_its_key(application: Application, owner: str) -> None:
     done = application.deleter.delete_many(owner, ["coffee", "tea"], key="k")
-    assert done.deleted == ["coffee", "tea"]
+    assert done.done == ["coffee", "tea"]
     application.restorer.restore(owner, "tea")
     again = application.deleter.delete_many(owner, ["coffee", "tea"], key="k")
-    assert (again.deleted, again.exit_code) == (["coffee", "tea"], 0)
+    assert (again.done, again.exit_code) == (["coffee", "tea"], 0)
     assert application.reader.get(owner, "tea", trace=False)["deleted_at"] is None

@@ -126,10 +126,10 @@ def test_what_a_lost_store_did_not_take_is_named_and_a_second_call_under_the_key
     app = http.application
     failing = Failing(app.log, app.views, app.reader, app._catch_up)
     first = Restorer(app.log, app.reader, failing, app.views).restore_many("half", ids, key="k")
-    assert (len(first.restored), len(first.skipped), first.exit_code) == (1_000, 200, 3)
+    assert (len(first.done), len(first.skipped), first.exit_code) == (1_000, 200, 3)
     assert first.error is not None
     second = app.restorer.restore_many("half", ids, key="k")
-    assert (second.restored, second.skipped, second.exit_code) == (ids, {}, 0)
+    assert (second.done, second.skipped, second.exit_code) == (ids, {}, 0)
 
 
 @each_row(
