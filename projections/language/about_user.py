@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
 from engramlog_server.projections.language.kin import chinese as chinese_kin
 from engramlog_server.projections.language.kin import english as english_kin
+from engramlog_server.projections.language.lasting import Drawn, lasts
 from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.said_on import without_day
 from engramlog_server.projections.language.times.names import MONTH
 
 CLASSES: Final = ("name", "household and health", "home", "work", "preferences", "plans", "rest")
@@ -128,6 +132,9 @@ _EVENT = regex(
     2,
 )
 """Something that the speaker did once and that leaves no state: a document that was read, a meeting, an outing."""
+_LED = regex(r"^(?:User |用户|I |我)")
+_BEGINS = r"(?:^|[,，] ?(?:now |现在)?|^现在)"
+_ENDS = r"(?=$|[,，;；]| (?:to|in|on|at|for|with|because|when|and|so|since|from|called|who)\b)"
 INTENTION_DAYS = 180
 """Days for which an intention counts, or what was so of late."""
 
@@ -141,7 +148,23 @@ def about_user(text: str) -> int | None:
 
 
 @lru_cache(maxsize=1 << 12)
-def passing_days(text: str) -> int | None:
-    """Days for which a state ("I'm tired") or an intention ("I'm planning a trip") counts; None if the statement lasts."""
+def passing_days(text: str, drawn: Drawn | None = None) -> int | None:
+    """Days for which a state ("I'm tired") or an intention ("I'm planning a trip") counts; None if the statement lasts.
+
+    `drawn`: what rules made of it, if they read it in talk: then only what lasts by its form lasts.
+    """
     days = ((_PASSING, STATE_DAYS), (_EVENT, EVENT_DAYS), (_INTENDED, INTENTION_DAYS))
-    return next((most for pattern, most in days if pattern.search(text[:MOST_READ])), None)
+    found = next((most for pattern, most in days if pattern.search(text[:MOST_READ])), None)
+    if drawn is None or found == STATE_DAYS or lasts(text[:MOST_READ], drawn):
+        return found
+    return INTENTION_DAYS if drawn.kind == "plan" else EVENT_DAYS
+
+
+def parts_of_others(texts: Sequence[str]) -> set[int]:
+    """Places of texts that another one says from the beginning of a clause to the end of one, with more beside it."""
+    bare = [_LED.sub("", without_day(text)).rstrip(".。") for text in texts]
+
+    def is_part(one: str, other: str) -> bool:
+        return one in other != one and re.search(_BEGINS + re.escape(one) + _ENDS, other) is not None
+
+    return {at for at, one in enumerate(bare) if one and any(is_part(one, other) for other in bare)}

@@ -3,7 +3,8 @@
 Only what the user said or confirmed is in them, whatever its weight. The order of the profile: name and form of address; household
 and health that others must know; home; work; lasting preferences; plans; the rest. Within a class the memory confirmed most often
 is first, then the newest. A line leaves when its memory is negated, replaced, merged or deleted, or when the day of its plan is
-over. Without a day a state leaves after seven days, an intention after half a year.
+over. Without a day a state leaves after seven days, an intention after half a year, and what rules read in talk after a month
+where its form does not last (`language.lasting`).
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from itertools import islice
 import numpy as np
 
 from engramlog_server.projections.checks import Check, unchecked
-from engramlog_server.projections.language.about_user import CLASSES, about_user, passing_days
+from engramlog_server.projections.language.about_user import CLASSES, about_user, parts_of_others, passing_days
 from engramlog_server.projections.language.extraction.instructing import INSTRUCTION
+from engramlog_server.projections.language.lasting import Drawn
 from engramlog_server.projections.language.orders import overrides_rules
 from engramlog_server.projections.language.times.bounds import bounded, plan_over
 from engramlog_server.projections.memory.columns import Columns
@@ -26,10 +28,8 @@ from engramlog_server.projections.prompt.lines import Chosen, Rules, allowed, wh
 from engramlog_server.projections.prompt.own_words import NOT_THE_USERS, OwnWords
 from engramlog_server.projections.views.view import OwnerView
 
-AN_ORDER = "an order"
-"""Why a memory is not in the profile: it gives its reader an order."""
-OUTDATED = "may be outdated"
-"""Why a memory is not in the profile: a newer one may contradict it."""
+AN_ORDER, OUTDATED, A_PART = "an order", "may be outdated", "part of another line"
+"""Why a memory is not in the profile: it orders its reader, a newer one may contradict it, or a line says it and more."""
 MOST_LINES = 60
 """Lines of a profile at most."""
 MOST_LOOKED_AT = 400
@@ -44,9 +44,8 @@ def standing_instructions(view: OwnerView, rules: Rules) -> Chosen:
     columns, own = view.columns, view.index(OwnWords)
     standing = columns.standing()
     live = np.flatnonzero((standing == Columns.LIVE) & (columns.kind == columns.kind_number(INSTRUCTION))).tolist()
-    newest = sorted(
-        (columns.memories[row] for row in live), key=lambda one: (-one.created_at, -one.created_seq, one.id)
-    )
+    found = (columns.memories[row] for row in live)
+    newest = sorted(found, key=lambda one: (-one.created_at, -one.created_seq, one.id))
 
     def reason(memory: Memory) -> str | None:
         if (why := why_not(memory, rules)) is not None:
@@ -86,7 +85,10 @@ def profile_of(view: OwnerView, now: int, rules: Rules, elsewhere: frozenset[str
             left_out[reason] += 1
     for memories in classes:
         memories.sort(key=lambda one: (-one.mention_count, -one.created_at, -one.created_seq, one.id))
-    return Chosen([memory for memories in classes for memory in memories][:MOST_LINES], left_out)
+    lines = [memory for memories in classes for memory in memories][:MOST_LINES]
+    parts = parts_of_others([memory.content for memory in lines])
+    left_out.update([A_PART] * len(parts))
+    return Chosen([one for at, one in enumerate(lines) if at not in parts], left_out)
 
 
 def _newest(columns: Columns, standing: np.ndarray) -> Iterator[Memory]:
@@ -109,5 +111,6 @@ def _why_not(memory: Memory, now: int, rules: Rules) -> str | None:
     until = plan_over(memory.content, memory.worded_at, rules.zone) if bound is None else bound.until
     if until is not None:
         return "over" if until <= now - now % DAY else None
-    days = passing_days(memory.content)
+    drawn = Drawn(memory.category, memory.kind, memory.speaker) if memory.source == "judge" else None
+    days = passing_days(memory.content, drawn)
     return "over" if days is not None and memory.last_activated_at + days * DAY < now - now % DAY else None

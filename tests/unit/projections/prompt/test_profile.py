@@ -173,6 +173,32 @@ def test_a_plan_leaves_when_its_day_is_over_and_a_state_without_a_day_after_a_we
     assert left_out(viewed(of_the_user("I am tired", "m", 90))) == {"over": 1}
 
 
+def test_what_rules_read_in_talk_leaves_after_a_month_unless_its_form_lasts() -> None:
+    """Each row: a turn of day 40, and what it says; the profile is of day 100."""
+    rows = [
+        ("My sister is a vet.", {"User's sister is a vet (said on 2024-02-10)"}),
+        ("I have two cats.", {"User has two cats (said on 2024-02-10)"}),
+        ("I visited the lake with Kim.", set()),
+    ]
+    for said, lasting in rows:
+        view = carried_out(turn(said, "t1", 40), day=40)
+        assert {one.source for one in view.columns.memories} == {"user", "judge"}
+        assert set(shown(view)) == lasting, said
+
+
+def test_a_line_that_another_line_says_with_more_is_left_out() -> None:
+    rows = [
+        (("I like tea", "I like tea with milk"), ["I like tea with milk"]),
+        (("I like tea", "I like teak furniture"), ["I like teak furniture", "I like tea"]),
+        (("I have a cat", "I have a cat allergy"), ["I have a cat allergy", "I have a cat"]),
+        (("我养了一只龟", "我没孩子，养了一只龟"), ["我没孩子，养了一只龟"]),
+    ]
+    for texts, expected in rows:
+        view = viewed(*(of_the_user(text, f"m{n}", n) for n, text in enumerate(texts)))
+        assert shown(view) == expected
+        assert left_out(view) == ({} if len(expected) == 2 else {"part of another line": 1})
+
+
 @each_row(
     "ends",
     [
