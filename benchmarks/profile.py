@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import orjson
@@ -14,6 +15,7 @@ from benchmarks.evaluate import sets_in
 from benchmarks.facts_quality import CHATS
 from benchmarks.output import Row
 from benchmarks.service import Service, fresh_service
+from engramlog import Conflict
 
 MESSAGE = "What do you know about me?"
 
@@ -52,7 +54,12 @@ def _conversations(folder: Path) -> dict[str, list[dict[str, Any]]]:
 def _lines(service: Service, number: int, name: str, turns: list[dict[str, Any]]) -> list[Row]:
     memory = service.memory.of(f"profile-{number}")
     memory.import_chats(b"\n".join(map(orjson.dumps, turns)), shape="lines")
-    memory.extract()
+    while True:
+        try:
+            memory.extract()
+            break
+        except Conflict:  # the service is reading them
+            sleep(0.2)
     texts = {turn["turn_id"]: turn["text"] for turn in turns}
     block = memory.context(MESSAGE, trace=False)
     return [

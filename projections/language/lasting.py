@@ -32,7 +32,7 @@ _TRAIT = (
 )
 _MIND = (
     r"(?:think|believe|feel|want|need|hope|expect|look|keep|know|understand|agree|plan|intend|aim|ask|mean|say|see|find|wonder"
-    r"|worrie|remember|reali[sz]e|consider|seem|hear|suggest|recommend|propose|argue|claim|envision|imagine|suppose|guesse|assume"
+    r"|worrie|remember|reali[sz]e|consider|seem|hear|suggest|recommend|propose|argue|claim|envision|imagine|suppose|guesse|assume|misse"
     r"|notice|appreciate|apologi[sz]e|review|anticipate|trust|wishe|gotta|trie|struggle|require|request|insist|confirm|accept"
     r"|approve|await|continue|submit|conclude|decide|lean|face|swear|start|begin|sound)"
 )
@@ -46,8 +46,9 @@ _CHANGED = (
     r"|(?:got )?(?:married|divorced|engaged)|separated|retired|graduated|converted to|qualified|quit|stopped \w+ing"
     r"|(?:gave|given) up|dropped [A-Z]|(?:switched|swapped) (?:\w+ )*?(?:to|from|for)"
     r"|changed (?:jobs?|their name|careers?|schools?)|left (?:their|school|university|[A-Z])"
-    rf"|joined (?!.*(?:\d|\b(?:{MONTH})\b))|inherited|lost their|sold their|bec[ao]me|grew up|w(?:as|ere) born|used to"
-    r"|passed away|died|lived|worked (?:as|for|at)|studied|spoke [A-Z]"
+    rf"|joined (?!.*(?:\d|\b(?:{MONTH})\b))|inherited|sold their|bec[ao]me|grew up|w(?:as|ere) born"
+    r"|lost (?:their )?(?:job|home|hearing|sight|mother|father|husband|wife)|used to"
+    r"|passed away|died|lived|worked (?:as|for|at)|studied (?:at|in|[a-z]+ (?:at|in))\b|spoke [A-Z]"
     r"|had (?:twins?|a (?:baby|son|daughter|twin|stroke|heart attack)|their [\w ]+ (?:out|removed|replaced)))"
 )
 _TO_HAVE = r"asthma|diabetes|\w*allerg\w+|migraines?|epilepsy|arthritis|adhd|degree|phd|master's|bachelor's|licen[cs]e|citizenship"
@@ -56,7 +57,7 @@ _ENGLISH = regex(
         r"^(?:[A-Z][\w ]{2,25}, )?(?:"
         # the user
         rf"User {_ADVERB}(?:(?:is|are) {_ADVERB}(?:{_TRAIT}|[A-Z][\w'-]+(?=$|,| from)|{_NUMBER}(?: years? old)?(?=$|,| and)"
-        r"|an? (?!bit\b|little\b|lot\b|few\b|couple\b|fan$|week\b|day\b|month\b|step\b)\w)"
+        r"|an? (?!bit\b|little\b|lot\b|few\b|couple\b|(?:\w+ )?fan$|week\b|day\b|month\b|step\b)\w)"
         r"|has been an? |(?:has (?:got )?|got |bought |adopted )(?!to\b|been\b|\w+ed\b)(?!.*\d{3})[^,]*?"
         rf"\b(?:{kin.english()}|{pets()}|{_TO_HAVE})\b"
         rf"|(?:has {_ADVERB})?{_CHANGED}"

@@ -44,7 +44,7 @@ _FAVOUR = regex(
 _SPEAKER = regex(
     lambda: (
         r"\b(?:i|i['’](?:m|ve|d|ll)|me|my|mine|myself|we|we['’](?:re|ve|d|ll)|us|our|ours|ourselves)\b"
-        rf"|\b(?:mum|mom|dad|granny|grandma|grandpa|hubby)\b|我|咱|俺|家里|全家|家人|一家[一二三四五六]口|{kin_chinese()}"
+        rf"|\b(?:mum|mom|dad|granny|grandma|grandpa|hubby)\b|我|咱|俺|家里|全家|家人|[上下]班(?!族)|领导(?![力者人])|老板|同事|[回老]家|一家[一二三四五六]口|{kin_chinese()}"
     ),
     2,
 )
