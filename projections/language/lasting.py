@@ -51,23 +51,30 @@ _CHANGED = (
     r"|passed away|died|lived|worked (?:as|for|at)|studied (?:at|in|[a-z]+ (?:at|in))\b|spoke [A-Z]"
     r"|had (?:twins?|a (?:baby|son|daughter|twin|stroke|heart attack)|their [\w ]+ (?:out|removed|replaced)))"
 )
-_TO_HAVE = r"asthma|diabetes|\w*allerg\w+|migraines?|epilepsy|arthritis|adhd|degree|phd|master's|bachelor's|licen[cs]e|citizenship"
+_TO_HAVE = (
+    r"asthma|diabetes|\w*allerg\w+|migraines?|epilepsy|arthritis|adhd|disease|syndrome|disorder"
+    r"|degree|phd|master's|bachelor's|licen[cs]e|citizenship"
+)
 _ENGLISH = regex(
     lambda: (
         r"^(?:[A-Z][\w ]{2,25}, )?(?:"
         # the user
         rf"User {_ADVERB}(?:(?:is|are) {_ADVERB}(?:{_TRAIT}|[A-Z][\w'-]+(?=$|,| from)|{_NUMBER}(?: years? old)?(?=$|,| and)"
+        rf"|\w+ sighted|the (?:\w+ ){{0,2}}{workers()}\b"
         r"|an? (?!bit\b|little\b|lot\b|few\b|couple\b|(?:\w+ )?fan$|week\b|day\b|month\b|step\b)\w)"
-        r"|has been an? |(?:has (?:got )?|got |bought |adopted )(?!to\b|been\b|\w+ed\b)(?!.*\d{3})[^,]*?"
+        r"|has been (?:an? |(?:in|with|at) .*\b(?:for|since)\b)"
+        r"|(?:has (?:got )?|got |bought |adopted )(?!to\b|been\b|\w+ed\b)(?!.*\d{3})[^,]*?"
         rf"\b(?:{kin.english()}|{pets()}|{_TO_HAVE})\b"
         rf"|(?:has {_ADVERB})?{_CHANGED}"
         rf"|(?:does not|doesn't|cannot|can't) (?!{_NO_HABIT}\b)\w+ (?!{_OF_THE_TALK})"
         rf"|(?!{_NO_HABIT}s\b)[a-z]+s (?!{_OF_THE_TALK})\S)"
         # the user with others
-        rf"|User and (?:others|their [\w' -]{{1,30}}?) (?:have )?(?:(?:live|work) (?:in|at|for)\b|speak|own|run|{_CHANGED})"
+        rf"|User and (?:others|their [\w' -]{{1,30}}?) (?:(?:live|work) (?:in|at|for)\b|speak|own|run"
+        rf"|have (?:[\w-]+ ){{1,3}}(?:{kin.english()}|{pets()})\b|(?:have )?{_CHANGED})"
         # the user's people and animals
-        rf"|User's (?:[\w-]+ ){{0,2}}?(?:{kin.english()}|{pets()}|partner|(?:{PEOPLE})(?= (?:is called )?[A-Z]))"
-        rf"(?:,? [A-Z][\w'-]+)?,? {_ADVERB}(?:(?:is|are|was) {_ADVERB}(?:{_TRAIT}|{_NUMBER}\b|an? )|has (?!been\b|to\b|\w+ed\b)"
+        rf"|User's (?:[\w-]+ ){{0,2}}?(?:{kin.english()}|{pets()}|partner|family|(?:{PEOPLE})(?= (?:is called )?[A-Z]))"
+        rf"(?:'s family)?(?:,? [A-Z][\w'-]+)?,? {_ADVERB}"
+        rf"(?:(?:is|are|was) {_ADVERB}(?:{_TRAIT}|{_NUMBER}\b|an? )|has (?!been\b|to\b|\w+ed\b)"
         rf"|(?:has )?{_CHANGED}|does(?:n't| not)? (?!{_NO_HABIT}\b)|(?!{_NO_HABIT}s\b)[a-z]+s \S)"
         # what belongs to the user
         r"|User's (?:\w+ ){0,2}?(?:name|birthday|anniversary|home|house|flat|apartment|address|hometown|job|company|employer"
@@ -75,6 +82,7 @@ _ENGLISH = regex(
         rf"|(?:The|User's) (?:{DOCTORS}) (?:put|diagnosed|prescribed) "
         # somebody named
         rf"|[A-Z][a-z]+ is (?:{_NUMBER}\b|an? (?:\w+ ){{0,2}}(?:{workers()}|{pets()})\b)"
+        rf"|(?!User)[A-Z][a-z]+ (?:doesn't|does not) (?!{_NO_HABIT}\b)"
         rf"|(?!User)[A-Z][a-z]+'s \w+ (?!{_NO_HABIT}s\b)[a-z]+s \S"
         r")"
     )

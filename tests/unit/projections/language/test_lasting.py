@@ -24,6 +24,13 @@ User had their gallbladder out in spring
 The doctor put User on beta blockers
 Sunday mornings, User sings in the church choir
 Mabel is nine
+User has been with their partner for three years
+User is partly sighted
+User is the accountant at a sawmill
+User has got coeliac disease
+User and others have a grumpy parrot
+User's wife's family is from Oaxaca
+Itzel doesn't do surprises
 User's first name is Sophie
 用户弟弟是消防员
 用户的同事叫方敏，她喜欢绿色
@@ -39,6 +46,9 @@ User has registered for a webinar on July 20
 User joined a reading challenge by March 1
 User is convinced
 User is a fan
+User is a huge fan
+User lost their keys again
+User studied hard
 User is determined to make an impact
 User reviews the materials
 User looks forward to it
