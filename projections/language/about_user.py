@@ -11,7 +11,7 @@ from engramlog_server.projections.language.kin import chinese as chinese_kin
 from engramlog_server.projections.language.kin import english as english_kin
 from engramlog_server.projections.language.lasting import Drawn, lasts
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.said_on import without_day
+from engramlog_server.projections.language.sentences import without_day
 from engramlog_server.projections.language.times.names import MONTH
 
 CLASSES: Final = ("name", "household and health", "home", "work", "preferences", "plans", "rest")

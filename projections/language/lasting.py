@@ -18,8 +18,8 @@ from engramlog_server.projections.language import kin
 from engramlog_server.projections.language.extraction.english_shapes import PEOPLE
 from engramlog_server.projections.language.extraction.english_words import DOCTORS, pets, workers
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.said_on import without_day
 from engramlog_server.projections.language.scripts import holds_han
+from engramlog_server.projections.language.sentences import without_day
 from engramlog_server.projections.language.times.names import MONTH
 
 _ADVERB = r"(?:(?:also|still|now|always|often|sometimes|never|not|only|(?!early|family)\w+ly) ){0,3}"
