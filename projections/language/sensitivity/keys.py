@@ -41,17 +41,8 @@ _NO_KEY = regex(
     r"[\"']?\s{0,2}(?:id|hash|is|:|=)?\s{0,2}[\"']?(?:sha256:|0x)?$"
 )
 _DIGIT = regex("[0-9]")
-_OF_A_KEY = bytes(
-    120 if byte in b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_+/=.~-" else 32
-    for byte in range(256)
-)
 _WITHOUT_DIGITS = 20
 """Characters of the shortest key without a digit."""
-_LONG_ENOUGH, _LONG_WITHOUT_DIGITS = b"x" * 12, b"x" * _WITHOUT_DIGITS
-"""What `_TOKEN` needs, in kinds of bytes, and what it needs where no digit stands."""
-_OF_LETTERS = bytes(97 if byte in b"abcdefghijklmnopqrstuvwxyz" else 45 if byte in b" -" else 32 for byte in range(256))
-_TEN_LETTERS, _FOURS = b"a" * 10, b"-".join([b"aaaa"] * 4)
-"""What `_LETTERS` needs, so."""
 _TOKEN = regex(r"(?<![\w/+.-])[A-Za-z0-9_+/=.~-]{12,512}")
 _MAY_BE_KEY = regex(r"[0-9]|[A-Za-z0-9_+/=.~-]{20}")
 _UUID = regex(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -83,9 +74,6 @@ _ISSUED = regex(
     r"|(?:sk|pk|rk|key|tok)-(?=[A-Za-z-]{0,30}\d)[A-Za-z0-9_-]{24,512}"
     r")"
 )
-_ISSUING = bytes(120 if chr(byte).isalnum() or byte in b"_.:-" else 32 for byte in range(128)) + b" " * 128
-_LONGER = b"x" * 23
-"""What `_ISSUED` needs, in kinds of bytes: no other character stands in what is issued, nor decides where it begins and ends."""
 _HOOK = r"/\S{0,60}?(?:access_token=|key=|/hook/)[\w-]{16}"
 _ARGUMENT = (
     r"(?:sig|signature|access_token|api_?key|auth_token|client_secret|password|passwd|pwd)="
@@ -109,17 +97,7 @@ _ADDRESSED = Begun(
 def holds_issued_key(read: TextReading) -> bool:
     """Whether the text holds what only an issuer makes: a bot's token, a webhook's address, a wallet's key."""
     runs = read.long_runs
-    if not runs:
-        return False
-    kinds = _kinds(runs, _ISSUING)
-    at = kinds.find(_LONGER)
-    while at >= 0:
-        end = kinds.find(b" ", at)
-        end = len(runs) if end < 0 else end
-        if _ISSUED.search(runs, at, end):
-            return True
-        at = kinds.find(_LONGER, end)
-    return _ADDRESSED.search(runs.lower()) is not None
+    return (_ISSUED.search(runs) or _ADDRESSED.search(runs.lower())) is not None
 
 
 RECOVERING = Cues(Words("keys_recovering"))
@@ -138,30 +116,17 @@ def lists_codes(read: TextReading) -> bool:
 def _key_in(piece: Piece) -> bool:
     if not _MAY_BE_KEY.search(piece.text) and piece.word not in _LETTERED:
         return False
-    after = piece.after
-    kinds, digits = _kinds(piece.text, _OF_A_KEY), _DIGIT.search(after)
-    long = _LONG_ENOUGH in kinds and (_LONG_WITHOUT_DIGITS in kinds or digits or _DIGIT.search(piece.text))
-    firm = (long or digits) and _FIRM.search(piece.lower, max(0, piece.at - 16), piece.end + 12) is not None
-    if long and any(_is_key(piece, token, bool(firm)) for token in _TOKEN.finditer(piece.text)):
+    tokens = [
+        token
+        for token in _TOKEN.finditer(piece.text)
+        if len(token[0]) >= _WITHOUT_DIGITS or _DIGIT.search(token[0])  # no word of most texts
+    ]
+    digits = _DIGIT.search(piece.after)
+    firm = bool(tokens or digits) and _FIRM.search(piece.lower, max(0, piece.at - 16), piece.end + 12) is not None
+    if any(_is_key(piece, token, firm) for token in tokens) or (digits and _holds_codes(piece, piece.after, firm)):
         return True
-    if digits and _holds_codes(piece, after, bool(firm)):
-        return True
-    return piece.word in _LETTERED and _holds_random_letters(after)
-
-
-def _kinds(text: str, table: bytes) -> bytes:
-    return text.encode("ascii", "replace").translate(table)
-
-
-def _holds_random_letters(after: str) -> bool:
-    """Whether ten letters or more, or four times four, are random as a key's are."""
-    kinds = _kinds(after, _OF_LETTERS)
-    at = kinds.find(_TEN_LETTERS)
-    while at >= 0:
-        if (run := _LETTERS.match(after, at)) and random_letters(run[0]):
-            return True
-        at = kinds.find(_TEN_LETTERS, at + len(kinds[at:]) - len(kinds[at:].lstrip(b"a")))
-    return _FOURS in kinds and any(random_letters(re.sub("[ -]", "", run[0])) for run in _LETTERS.finditer(after))
+    runs = _LETTERS.finditer(piece.after) if piece.word in _LETTERED else ()
+    return any(random_letters(re.sub("[ -]", "", run[0])) for run in runs)
 
 
 def _holds_codes(piece: Piece, after: str, firm: bool) -> bool:
@@ -176,8 +141,6 @@ def _holds_codes(piece: Piece, after: str, firm: bool) -> bool:
 def _is_key(piece: Piece, token: re.Match[str], firm: bool) -> bool:
     """Whether a token after the word, or just before a firm one, is random as a key is and not called something else."""
     start, end = token.span()
-    if end - start < _WITHOUT_DIGITS and not _DIGIT.search(token[0]):  # most words of most texts
-        return False
     if end <= piece.at and (end < piece.at - 24 or not firm):
         return False
     if (piece.at <= start and end <= piece.end) or token[0].startswith("AAAA"):  # the word itself; a public key of SSH

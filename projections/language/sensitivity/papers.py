@@ -7,8 +7,7 @@ are level 3 too: they open accounts in their owner's name, and cannot be changed
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import in_han_block
@@ -23,7 +22,6 @@ from engramlog_server.projections.language.sensitivity.rule import (
     about,
     either,
     found_in_lower,
-    joined,
     letter_at,
     listed,
     one_of,
@@ -144,8 +142,6 @@ ABROAD = Cues(_SHAPE_OF, by_word=True)
 _ID = Cues(["id"])
 PAPERS = Cues(SURE, WEAK, ABROAD, _ID, by_word=True)
 _BY_LETTERS = regex(r"\b(?P<value>[a-z]{2} ?(?:\d{2} ?){3}[a-z]|[a-z]{5}\d{4}[a-z])\b")  # NINO, PAN
-_FIRST_DIGIT, _LETTERS_LEAD = regex("[0-9](?<![0-9][0-9])"), (2, 3, 5)
-"""Where the digits of `_BY_LETTERS` begin, and how many characters stand before them."""
 _NO_NUMBER = regex(
     r"(?:19|20)\d\d[-./ ]\d{1,2}(?:[-./ ]\d{1,2})?$|\d{1,2}[-./ ]\d{1,2}[-./ ](?:19|20)?\d\d$|(?:19|20)\d{2}$|1[- ]8\d\d[- ]"
     r"|\d+(?:\.\d+){1,3}$"
@@ -167,7 +163,6 @@ _ID_BEFORE = regex(r"(?<![a-z])id(?: number| no\.?)?(?: is)?[: ]{1,2}$")
 FAR, FAR_ZH = 72, 26
 """Characters before a number that are searched for what it is the number of."""
 _LETTERS_OF_ITS_OWN = 6
-_NEVER_WITHIN = "\n,:'*!?()"
 
 
 def says_a_paper(read: TextReading) -> bool:
@@ -177,52 +172,17 @@ def says_a_paper(read: TextReading) -> bool:
     if any(_SHAPE_OF[read.lower[start:end]].match(read.lower, start) for end, start in read.ends(ABROAD).items()):
         return True
     sure, weak = read.cues(SURE), read.cues(WEAK)
-    named = [*sure, *weak, *read.cues(_ID)]
-    ends = sorted(at + len(name) for name in named for at in positions(read.lower, name))
+    ends = (at + len(name) for name in (*sure, *weak, *read.cues(_ID)) for at in positions(read.lower, name))
     if not any(_DIGIT.search(read.lower, end, end + FAR + _LETTERS_OF_ITS_OWN) for end in ends):
         return False
-    numbers = ((_numbers_behind(read.lower, ends), 5), (_letters_behind(read.lower, ends), 4))
     return any(
-        _near(ends, match.start())
-        and least <= (digits := _digits(match["value"])) <= 20
+        least <= (digits := _digits(match["value"])) <= 20
         and _begins(read.lower, match.start())
         and not _NO_NUMBER.match(match["value"])
         and _called(read.lower[max(0, match.start() - FAR) : match.start()], digits, sure, weak)
-        for matches, least in numbers
-        for match in matches
+        for numbers, least in ((_NUMBER, 5), (_BY_LETTERS, 4))
+        for match in numbers.finditer(read.lower)
     )
-
-
-def _letters_behind(lower: str, ends: list[int]) -> Iterator[re.Match[str]]:
-    """Of the matches of `_BY_LETTERS` those that begin less than `FAR` characters behind one of the places, and some others."""
-    windows = joined((end, end + FAR + max(_LETTERS_LEAD)) for end in ends)
-    digits = [digit.start() for window in windows for digit in _FIRST_DIGIT.finditer(lower, *window)]
-    numbers = (_BY_LETTERS.match(lower, at - letters) for at in digits for letters in _LETTERS_LEAD if at >= letters)
-    return (match for match in numbers if match)
-
-
-def _numbers_behind(lower: str, ends: list[int]) -> Iterator[re.Match[str]]:
-    """The same of the matches of `_NUMBER` in a text, none of which overlap.
-
-    Nothing but small letters, digits, blanks, stops and hyphens stands in a match, so one may be looked for behind any other sign.
-    """
-    at, match = 0, None
-    for end in ends:
-        if match is None and at < end - FAR:
-            at = max(at, 1 + max(lower.rfind(sign, max(0, end - 2 * FAR), end) for sign in _NEVER_WITHIN))
-        while match := match or _NUMBER.search(lower, at):
-            if match.start() >= end + FAR:
-                break
-            yield match
-            at, match = match.end(), None
-        else:
-            return
-
-
-def _near(ends: list[int], at: int) -> bool:
-    """Whether one of the places lies at most `FAR` characters before."""
-    last = bisect_right(ends, at)
-    return last > 0 and at - ends[last - 1] < FAR
 
 
 def _begins(lower: str, at: int) -> bool:

@@ -349,27 +349,16 @@ def _said_before(piece: Piece) -> bool:
 
 
 _SIGN_WITHIN = regex(r"[!#$%^&*~?@+](?<=[A-Za-z0-9].)[!#$%^&*~?@+_-]{0,3}[A-Za-z0-9]")
-# The same in bytes of four kinds, where the engine skips to the two that it begins with.
-_OF_KIND = b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", b"!#$%^&*~?@+", b"_-"
-_KINDS = bytes(
-    next((kind for kind, of_kind in zip(b"a!-", _OF_KIND, strict=True) if byte in of_kind), 32) for byte in range(256)
-)
-_SIGN_WITHIN_KINDS = re.compile(b"a![!-]{0,3}a")
 _BEFORE_SIGN = regex(r"[!-~]{0,64}$")
 
 
 def holds_a_password(read: TextReading) -> bool:
     """Whether the text holds what is typed as a password and as nothing else: letters, signs and digits mixed."""
-    end = 0
-    if not _SIGN_WITHIN_KINDS.search(read.text.encode("utf-8", "replace").translate(_KINDS)):
-        return False
     for sign in _SIGN_WITHIN.finditer(read.text):
-        if sign.start() >= end:
-            before = _BEFORE_SIGN.search(read.text, max(end, sign.start() - 64), sign.start())
-            token = TOKEN.match(read.text, before.start() if before else sign.start())
-            end = token.end() if token else sign.end()
-            if token and strength_told(token[0]) == 3:
-                return True
+        before = _BEFORE_SIGN.search(read.text, max(0, sign.start() - 64), sign.start())
+        token = TOKEN.match(read.text, before.start() if before else sign.start())
+        if token and strength_told(token[0]) == 3:
+            return True
     return False
 
 

@@ -291,7 +291,7 @@ _BACKGROUND_ZH = regex(
 
 def says_where_someone_works(read: TextReading) -> bool:
     """Whether the text says for whom or as what someone works, as in "works at the mill"; each way of it begins with a cue."""
-    return any(_OCCUPATION.match(read.lower, start) for start in read.starts(WORK))
+    return any(_OCCUPATION.match(read.lower, start) for start in read.ends(WORK).values())
 
 
 def says_profession(read: TextReading) -> bool:

@@ -10,7 +10,7 @@ grows in step with its length. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, KeysView, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, KeysView
 from dataclasses import dataclass
 from enum import IntFlag
 from functools import cache, cached_property
@@ -96,11 +96,12 @@ def places(lower: str, words: Iterable[str]) -> list[tuple[int, int]]:
 
     A Latin word counts only where no letter stands beside it.
     """
-    return spaced(lower, with_others(lower, {}, words))
+    return spaced(lower, ends_of(lower, words))
 
 
-def with_others(lower: str, starts: dict[int, int], words: Iterable[str]) -> dict[int, int]:
-    """Places that are known, each end with its start, and those of words to be looked for."""
+def ends_of(lower: str, words: Iterable[str]) -> dict[int, int]:
+    """The same of all of them, crowded or not: each end with its start."""
+    starts: dict[int, int] = {}
     for word in words:
         at = lower.find(word)
         while at >= 0:
@@ -137,11 +138,6 @@ def joined(windows: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
         last = max(last, end)
     if last >= 0:
         yield first, last
-
-
-def stands(lower: str, word: str, at: int) -> bool:
-    """Whether a word begins there and is not part of a longer one."""
-    return at >= 0 and lower.startswith(word, at) and not within(lower, at, at + len(word))
 
 
 def within(lower: str, start: int, end: int) -> bool:
@@ -229,10 +225,6 @@ class Cues:
             by_key[key] = (*by_key.get(key, ()), cue)
         return by_key
 
-    @cached_property
-    def _before(self) -> dict[str, int | None]:
-        return {cue: _before(cue, key) for key, cues in self._by_key.items() for cue in cues}
-
     @property
     def keys(self) -> KeysView[str]:
         """What the cues are looked up by: whole Latin words, and parts of texts in other scripts."""
@@ -244,42 +236,6 @@ class Cues:
     def among(self, keys: Iterable[str]) -> list[str]:
         """The cues that can stand in a text which holds these keys."""
         return [cue for key in keys for cue in self._by_key.get(key, ())]
-
-    def ends(self, lower: str, at: Mapping[str, Sequence[int]]) -> dict[int, int]:
-        """Where the cues stand in a text by where the keys begin: each end with its start, as `beside.places` counts them."""
-        ends: dict[int, int] = {}
-        others: list[str] = []
-        for key in self._by_key.keys() & at.keys():
-            for cue in self._by_key[key]:
-                before = self._before[cue]
-                if before is None:
-                    others.append(cue)
-                    continue
-                word = cue == key and cue.isalpha()
-                for place in at[key]:
-                    start = place - before
-                    end = start + len(cue)
-                    if start <= ends.get(end, start) and (word or stands(lower, cue, start)):
-                        ends[end] = start
-        return with_others(lower, ends, others) if others else ends
-
-
-def _before(cue: str, key: str) -> int | None:
-    """How many characters of a cue stand before its key; None where that does not tell where the cue stands.
-
-    So it is with cues in other scripts, which also count within words, and with `social's`, of which the next may begin with the
-    end of the one before.
-    """
-    if not cue.isascii():
-        return None
-    if not cue.isalpha() and any(
-        cue.endswith(cue[:n]) and not letter_at(cue, len(cue) - n - 1) for n in range(1, len(cue))
-    ):
-        return None
-    at = cue.find(key)
-    while at >= 0 and not stands(cue, key, at):
-        at = cue.find(key, at + 1)
-    return at if at >= 0 else None
 
 
 NO_CUES = Cues()
@@ -301,17 +257,16 @@ def regions(text: str) -> list[tuple[int, int]]:
 
 
 class TextReading:
-    """A folded text (`fold`), the same in lower case character by character, and which keys of cues stand in it: the Latin ones
-    with where they begin."""
+    """A folded text (`fold`), the same in lower case character by character, and which keys of cues stand in it."""
 
-    def __init__(self, text: str, lower: str, at: Mapping[str, Sequence[int]]) -> None:
+    def __init__(self, text: str, lower: str, keys: Iterable[str]) -> None:
         self.text = text
         self.lower = lower
-        self.at = at
+        self.keys = keys
 
     def cues(self, cues: Cues) -> list[str]:
         """Those of the cues that stand in the text, alone or in longer words."""
-        return [cue for cue in cues.among(self.at) if cue in self.lower]
+        return [cue for cue in cues.among(self.keys) if cue in self.lower]
 
     def pieces(self, cues: Cues, before: int = BEFORE, after: int = AFTER) -> Iterator[Piece]:
         """About each place of the cues, in reading order."""
@@ -323,11 +278,7 @@ class TextReading:
 
     def ends(self, cues: Cues) -> dict[int, int]:
         """The same of all of them: each end with its start."""
-        return cues.ends(self.lower, self.at)
-
-    def starts(self, cues: Cues) -> Iterator[int]:
-        """Where the Latin words of which each is a cue begin, in no order."""
-        return chain.from_iterable(self.at[key] for key in cues.keys & self.at.keys())
+        return ends_of(self.lower, cues.among(self.keys))
 
     @cached_property
     def numbers(self) -> list[tuple[int, int]]:

@@ -7,7 +7,7 @@ looks up the cues of all rules first. A rule whose cues and signs are not in the
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from functools import cache, cached_property, lru_cache
 
 from ahocorasick_rs import BytesAhoCorasick, Implementation
@@ -82,17 +82,17 @@ class Index:
         """
         data = lower.encode("ascii", "replace")
         found, bits = _signs(lower, data), self._bits
-        words = self._keys.words_in(data)
-        for number, _, _ in words:
+        numbers = self._keys.words_in(data)
+        if found & _WIDE:
+            numbers |= self._keys.parts_in(lower)
+        for number in numbers:
             found |= bits[number]
-        parts = self._keys.parts_in(lower) if found & _WIDE else ()
-        for number in parts:
-            found |= bits[number]
-        if found & _READ_AGAIN and (right := _right(text, lower, self._keys.named(words, parts))):
+        keys = [self._keys.all[number] for number in numbers]
+        if found & _READ_AGAIN and (right := _right(text, lower, keys)):
             return self.read(*right)
         opened, allowed = self._by_signs(found & _ALL_SIGNS)
         asked = (found >> _FIRST | opened) & allowed
-        return (TextReading(text, lower, self._keys.named(words, parts)), self._at(asked)) if asked else _NONE
+        return (TextReading(text, lower, keys), self._at(asked)) if asked else _NONE
 
     def _opened_by(self, signs: int) -> tuple[int, int]:
         """The rules that one of the signs makes worth asking, and those that need no other."""
@@ -108,14 +108,14 @@ class Index:
         return rules
 
 
-_NONE: tuple[TextReading, Sequence[Rule]] = TextReading("", "", {}), ()
+_NONE: tuple[TextReading, Sequence[Rule]] = TextReading("", "", ()), ()
 
 
-def _right(text: str, lower: str, at: Mapping[str, Sequence[int]]) -> tuple[str, str] | None:
+def _right(text: str, lower: str, keys: Collection[str]) -> tuple[str, str] | None:
     """The text with its words spelt right, or else with its rows of words for digits as digits; None where neither is needed."""
     # `pass` and `word` stand in many texts, `pass word` in few.
-    misspelt = any(cue in lower for cue in MISSPELT.among(at))
-    return (corrected(text, lower) if misspelt else None) or in_digits(text, lower, at)
+    misspelt = any(cue in lower for cue in MISSPELT.among(keys))
+    return (corrected(text, lower) if misspelt else None) or in_digits(text, lower, keys)
 
 
 class _Keys:
@@ -125,21 +125,14 @@ class _Keys:
         self.all = sorted(keys, key=lambda key: not key.isascii())
         self._words = sum(map(str.isascii, self.all))
 
-    def words_in(self, data: bytes) -> list[tuple[int, int, int]]:
-        """The words in a text in lower case with one byte for each character: the number of each, where it begins, and more."""
-        return self._found_words(b" %b " % data.translate(_WORDS), True)
+    def words_in(self, data: bytes) -> set[int]:
+        """The numbers of the words in a text in lower case with one byte for each character."""
+        return {number for number, _, _ in self._found_words(b" %b " % data.translate(_WORDS), True)}
 
     def parts_in(self, lower: str) -> set[int]:
         """The numbers of the other keys that stand in the text."""
         found = self._found_parts(lower.encode("utf-8", "replace"), True)
         return {number + self._words for number, _, _ in found}
-
-    def named(self, words: Iterable[tuple[int, int, int]], parts: Iterable[int]) -> dict[str, list[int]]:
-        """What was found by name, the words with where they begin."""
-        at: dict[str, list[int]] = {self.all[number]: [] for number in parts}
-        for number, start, _ in words:
-            at.setdefault(self.all[number], []).append(start)
-        return at
 
     @cached_property
     def _found_words(self) -> _Find:
