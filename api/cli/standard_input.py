@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from engramlog_server.api.exchange.lines import standard_input
 from engramlog_server.events.errors import refused
 
 MOST_BYTES = 1024 * 1024
@@ -13,6 +12,8 @@ def text_of(words: str, field: str = "TEXT", allowed: str = "a text in UTF-8 of 
     """The words of an argument, or of standard input where that is `-`, without the newline at its end."""
     if words != "-":
         return words
+    from engramlog_server.api.exchange.lines import standard_input
+
     read = standard_input(field).read(MOST_BYTES + 1)
     if len(read) > MOST_BYTES:
         raise refused(field, f"more than {MOST_BYTES:,} bytes", allowed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import zlib
 from codecs import BOM_UTF8
@@ -34,15 +33,15 @@ MAX_MEMBERS = 10_000
 MAX_RATIO = 200
 """How many times its packed size a file of an archive may have, above `FREE_SIZE` bytes."""
 FREE_SIZE = 1024 * 1024
-MAX_DEPTH = 200
-"""Levels of nested JSON that are read if characters had to be replaced."""
 PEEKED = 1_000
 """Lines that are read until one shows the shape of a file."""
 SMALLER = "write a conversation a line, which has no limit (for a list: jq -c '.[]' FILE)"
 ZIP = b"PK\x03\x04"
 WRAPPERS = ("conversations", "data", "chats", "items", "results", "threads", "messages")
 """Fields of an object around the conversations of an export."""
-_SURROGATES = re.compile("[\ud800-\udfff]")
+_HALF = "u[dD][89abAB][0-9a-fA-F]{2}", "u[dD][c-fC-F][0-9a-fA-F]{2}"
+_ESCAPES = re.compile(rf"\\(?:{_HALF[0]}\\{_HALF[1]}|(?P<half>{_HALF[0]}|{_HALF[1]})|.)", re.DOTALL)
+"""Of a JSON text, from the left: whole characters of two halves, halves alone, and others."""
 
 
 class Found(NamedTuple):
@@ -230,10 +229,8 @@ class _Reader:
                 raise
         text = data.decode("utf-8", "replace")
         bad_bytes = text.count("\ufffd") - data.count("\ufffd".encode())
-        try:
-            value, replaced = _without_surrogates(json.loads(text))
-        except RecursionError:
-            raise ValueError(f"nested deeper than {MAX_DEPTH} levels") from None
+        text, replaced = _without_surrogates(text)
+        value = orjson.loads(text)
         self.replaced += bad_bytes + replaced
         return value
 
@@ -321,33 +318,18 @@ def _values(document: Any, depth: int = 3) -> list[Any]:
     return [document]
 
 
-def _without_surrogates(value: Any) -> tuple[Any, int]:
-    """The value with U+FFFD for each lone surrogate, and how many there were. Raises ValueError if it is nested too deep."""
+def _without_surrogates(text: str) -> tuple[str, int]:
+    """A JSON text with U+FFFD for each escape of half a character without its other half, and how many there were."""
     replaced = 0
 
-    def clean(item: Any) -> Any:
+    def read(escape: re.Match[str]) -> str:
         nonlocal replaced
-        if isinstance(item, str):
-            item, count = _SURROGATES.subn("\ufffd", item)
-            replaced += count
-        return item
+        if escape["half"] is None:
+            return escape[0]
+        replaced += 1
+        return "\ufffd"
 
-    root = [value]
-    open_items: list[tuple[Any, int]] = [(root, 0)]
-    while open_items:
-        holder, depth = open_items.pop()
-        if depth > MAX_DEPTH:
-            raise ValueError(f"nested deeper than {MAX_DEPTH} levels")
-        if isinstance(holder, dict):
-            entries = [(clean(name), clean(item)) for name, item in holder.items()]
-            holder.clear()
-            holder.update(entries)
-            items: Iterable[Any] = holder.values()
-        else:
-            holder[:] = map(clean, holder)
-            items = holder
-        open_items.extend((item, depth + 1) for item in items if isinstance(item, dict | list))
-    return root[0], replaced
+    return _ESCAPES.sub(read, text), replaced
 
 
 def _beginning(lines: Iterator[bytes]) -> list[bytes]:

@@ -161,18 +161,6 @@ def reasons(memory: Memory, state: int) -> Iterator[str]:
         yield "superseded" if memory.is_superseded else "negated"
 
 
-def export_lines(view: OwnerView, options: ExportOptions = ExportOptions()) -> Iterator[Data]:
-    """One JSON-ready line a memory, oldest first, of the shape `engramlog`; `selection` tells what is left out.
-
-    Times are RFC 3339 in UTC, `stability` is in hours. Fields without a value are left out; `status` is there only where
-    the memory no longer stands. Raises InputError as `selection` does.
-    """
-    memories = selection(view, options).memories
-    exported = {memory.id for memory in memories}
-    for memory in memories:
-        yield line_of(memory, exported)
-
-
 def line_of(memory: Memory, exported: Container[str], made: Telling = UNTOLD) -> Data:
     """One memory as a line, with its associations to the memories that are `exported` too.
 
@@ -239,91 +227,53 @@ def _filled(fields: Data) -> Data:
     return {name: value for name, value in fields.items() if value is not None and value != []}
 
 
-def export_text(view: OwnerView, now: int, options: ExportOptions = ExportOptions()) -> Iterator[str]:
-    """The owner as Markdown, in pieces that make one text: a head, then a block a memory, oldest first.
-
-    Weights and levels are those of the owner's profile at `now`, microseconds since 1970. Control characters are shown as
-    signs, so that a memory's text cannot steer a terminal. Raises InputError as `selection` does.
-    """
-    return text_of(view, now, selection(view, options))
-
-
-def text_of(view: OwnerView, now: int, chosen: Selection, made: Made = untold) -> Iterator[str]:
-    """The text of a selection, whose pieces are made as they are taken: the view is read at once, and not held for them."""
-    return told_text(view.owner, view.law, view.parameters, now, chosen, made)
-
-
 def told_text(
     owner: str, law: Law, parameters: Parameters, now: int, chosen: Selection, made: Made = untold
 ) -> Iterator[str]:
-    """The text of what was chosen of an owner."""
+    """What was chosen of an owner as Markdown, in pieces that make one text: a head, then a block a memory, oldest first.
+
+    Weights and levels are those of the law at `now`, microseconds since 1970. Control characters are shown as signs, so that a
+    memory's text cannot steer a terminal.
+    """
     count = f"{chosen.number:,} memor{'y' if chosen.number == 1 else 'ies'}"
     without = ", ".join(f"{number:,} {reason}" for reason, number in sorted(chosen.left_out.items()))
     yield f"# Memories of {owner}\n\n"
     yield f"{count} at {moment(now)}, weights by the {law.name} law{f'; left out: {without}' if without else ''}\n"
-    for one in told_memories(law, parameters, now, chosen, made):
-        yield f"\n{_block(one)}"
-
-
-class ExportedMemory(NamedTuple):
-    """A memory as people read it."""
-
-    memory: Memory
-    weight: float
-    """Clipped, by the owner's law."""
-    level: str
-    made: Telling
-
-    @property
-    def status(self) -> str:
-        """`live`, or why it does not stand."""
-        return status(self.memory)
-
-    def facts(self) -> dict[str, str]:
-        """What is known of it beside what it says, by name; nothing of what nobody told."""
-        memory, basis = self.memory, self.memory.basis or NOTHING
-        late = "" if self.made.late_by is None else f", {late_words(self.made.late_by)}"
-        last = f", last {moment(memory.last_accessed_at)}" if memory.last_accessed_at is not None else ""
-        facts = {
-            "summary": memory.summary,
-            "weight": f"{round(self.weight, 6):.4f}, level {self.level}",
-            "status": None if self.status == "live" else f"{self.status}{_until(memory)}",
-            "created": f"{moment(memory.created_at)}{late}",
-            "updated": moment(memory.updated_at) if memory.updated_at != memory.created_at else None,
-            "mentioned": f"{_times(memory.mention_count)}, last active {moment(memory.last_activated_at)}",
-            "shown": f"{_times(memory.access_count)}{last}" if memory.access_count else "never",
-            "is": f"{memory.category}, kind {memory.kind}, tier {memory.tier}, confidence {memory.confidence:g}",
-            "from": memory.source + (f", {memory.speaker}" if memory.speaker else ""),
-            "turns": ", ".join(memory.source_turns),
-            "keywords": ", ".join(memory.keywords),
-            "tags": ", ".join(memory.tags),
-            "project": memory.project,
-            "task": memory.task,
-            "corrects": memory.corrects,
-            "because": basis.because,
-            "rests on": ", ".join(f"{one.uri} {one.digest}" for one in basis.grounds),
-            "metadata": ", ".join(f"{name}: {value}" for name, value in basis.metadata),
-        }
-        return {name: value for name, value in facts.items() if value}
-
-
-def told_memories(
-    law: Law, parameters: Parameters, now: int, chosen: Selection, made: Made = untold
-) -> Iterator[ExportedMemory]:
-    """What was chosen, oldest first, as people read it; weights and levels of the law at `now`."""
     for page in chosen.pages():
         columns = Columns()
         columns.put_all(page)
         levels = visibility(columns, law, now, parameters, "debug").levels.tolist()
         for (memory, told), level in zip(made(page), levels, strict=True):
-            yield ExportedMemory(memory, law.read(memory, now, parameters).weight, LEVELS[level], told)
+            weight = f"{round(law.read(memory, now, parameters).weight, 6):.4f}, level {LEVELS[level]}"
+            said = "\n".join(f"> {visible(line)}".rstrip() for line in memory.content.splitlines())
+            facts = {"summary": memory.summary, "weight": weight, **_facts(memory, told)}
+            listed = "\n".join(f"- {name}: {visible(value)}" for name, value in facts.items() if value)
+            yield f"\n## {memory.id}\n\n{said}\n\n{listed}\n"
 
 
-def _block(told: ExportedMemory) -> str:
-    """One memory: its id, what it says as a quotation, and what is known of it."""
-    said = "\n".join(f"> {visible(line)}".rstrip() for line in told.memory.content.splitlines())
-    listed = "\n".join(f"- {name}: {visible(value)}" for name, value in told.facts().items())
-    return f"## {told.memory.id}\n\n{said}\n\n{listed}\n"
+def _facts(memory: Memory, made: Telling) -> dict[str, str | None]:
+    """What is known of it beside what it says, by name; nothing of what nobody told."""
+    basis, standing = memory.basis or NOTHING, status(memory)
+    late = "" if made.late_by is None else f", {late_words(made.late_by)}"
+    last = f", last {moment(memory.last_accessed_at)}" if memory.last_accessed_at is not None else ""
+    return {
+        "status": None if standing == "live" else f"{standing}{_until(memory)}",
+        "created": f"{moment(memory.created_at)}{late}",
+        "updated": moment(memory.updated_at) if memory.updated_at != memory.created_at else None,
+        "mentioned": f"{_times(memory.mention_count)}, last active {moment(memory.last_activated_at)}",
+        "shown": f"{_times(memory.access_count)}{last}" if memory.access_count else "never",
+        "is": f"{memory.category}, kind {memory.kind}, tier {memory.tier}, confidence {memory.confidence:g}",
+        "from": memory.source + (f", {memory.speaker}" if memory.speaker else ""),
+        "turns": ", ".join(memory.source_turns),
+        "keywords": ", ".join(memory.keywords),
+        "tags": ", ".join(memory.tags),
+        "project": memory.project,
+        "task": memory.task,
+        "corrects": memory.corrects,
+        "because": basis.because,
+        "rests on": ", ".join(f"{one.uri} {one.digest}" for one in basis.grounds),
+        "metadata": ", ".join(f"{name}: {value}" for name, value in basis.metadata),
+    }
 
 
 def _times(count: int) -> str:

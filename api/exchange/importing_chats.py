@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, MutableMapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from functools import partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from engramlog_server.api.choices import CUT
 from engramlog_server.api.exchange.append_events import append_numbered
@@ -72,34 +72,21 @@ class MessageIdentity(NamedTuple):
         return self.at, self.role, self.text
 
 
-class Ids(Protocol):
-    """Makes the ids that an export does not have."""
-
-    def conversation(self, name: str) -> str:
-        """The session of a conversation whose name can be no id."""
-
-    def opening(self, told: MessageIdentity) -> str:
-        """The session of a conversation without a name: by how it opens, and how many before it in the file opened so."""
-
-    def turn(self, session: str, told: MessageIdentity) -> str:
-        """The id of a message without one, by its place in the conversation."""
-
-
 class KeyedIds(NamedTuple):
-    """Made with the owner's secret."""
+    """Makes the ids that an export does not have, with the owner's secret."""
 
     naming: Naming
 
     def conversation(self, name: str) -> str:
-        """See `Ids.conversation`."""
+        """The session of a conversation whose name can be no id."""
         return self.naming.made("chat conversation", name)
 
     def opening(self, told: MessageIdentity) -> str:
-        """See `Ids.opening`."""
+        """The session of a conversation without a name: by how it opens, and how many before it in the file opened so."""
         return self.naming.made("chat opening", *told.words, str(told.number))
 
     def turn(self, session: str, told: MessageIdentity) -> str:
-        """See `Ids.turn`."""
+        """The id of a message without one, by its place in the conversation."""
         return self.naming.made("chat turn", session, str(told.number), *told.words)
 
 
@@ -107,13 +94,13 @@ class Turns:
     """The turns of one conversation, one message after the other."""
 
     def __init__(
-        self, name: str | None, begun: int | None, openings: MutableMapping[str, int], ids: Callable[[], Ids]
+        self, name: str | None, begun: int | None, openings: MutableMapping[str, int], ids: Callable[[], KeyedIds]
     ) -> None:
         """`name`: the conversation's own id. `begun`: microseconds, of the first message where it has no time. `openings`: how
         many conversations of the file opened so. `ids` is asked only where the export lacks one."""
         self._name, self._begun, self._openings, self._ask_ids = name, begun, openings, ids
         self._last: int | None = None
-        self._ids: Ids | None = None
+        self._ids: KeyedIds | None = None
         self._taken: set[str] = set()
         self.session: str | None = None
         """None before the first turn."""
@@ -157,7 +144,7 @@ class Turns:
         self._openings[opening] += 1
         return ids.opening(told._replace(number=self._openings[opening] - 1))
 
-    def _made(self) -> Ids:
+    def _made(self) -> KeyedIds:
         if self._ids is None:
             self._ids = self._ask_ids()
         return self._ids

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
 import orjson
@@ -20,15 +20,13 @@ from anyio.to_thread import run_sync
 from fastapi.sse import format_sse_event
 
 from engramlog_server.api.work.patience import Patience
-from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import BeyondHead, LogGap, StoreError, StoreUnavailable, TooManyRequests
 from engramlog_server.events.partitions import partition_of, position_text
-from engramlog_server.projections.checks import Check
 
 if TYPE_CHECKING:
     from engramlog_server.projections.fold.changelog import Entry
     from engramlog_server.projections.redis.changelog import Mark
-    from engramlog_server.projections.redis.view import Tail
+    from engramlog_server.projections.redis.view import RedisViews, Tail
     from engramlog_server.projections.views.telling import Telling
 
 
@@ -140,30 +138,6 @@ FAILED = "the feed failed"
 Count = Callable[[str], None]
 
 
-class Source(Protocol):
-    """Where the feeds read: `RedisViews`."""
-
-    def applied(self, partition: int, owners: Sequence[str]) -> list[int]:
-        """How many events of each owner are folded."""
-        ...
-
-    def tail(self, owner: str, since: int) -> Tail:
-        """What was folded of an owner after its first `since` events."""
-        ...
-
-    def past(self, owner: str, after: int, check: Check) -> Mark:
-        """Where reading what was folded after a seq begins."""
-        ...
-
-    def page(self, owner: str, mark: Mark, most: int) -> tuple[Tail, Mark]:
-        """About `most` events from a mark on, and where to go on."""
-        ...
-
-    def stored(self, owner: str, seqs: Sequence[int]) -> list[Stored]:
-        """The owner's events at these seqs. Raises LogGap where the log holds one of them no more."""
-        ...
-
-
 class Limits(NamedTuple):
     """How patient the feeds are."""
 
@@ -198,7 +172,7 @@ class Feeds:
 
     def __init__(
         self,
-        source: Source,
+        source: RedisViews,
         partitions: int,
         head: Callable[[int], int],
         limits: Limits = Limits(),  # noqa: B008 - immutable

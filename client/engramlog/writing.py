@@ -145,7 +145,7 @@ def update(
     fields |= {"keywords": _listed(keywords), "tags": _listed(tags)}
     fields["grounds"] = None if grounds is None else [dict(one) for one in grounds]
     fields["metadata"] = None if metadata is None else dict(metadata)
-    return (yield from _one(scope, told, memory_id, "edit", **fields, **_dry(dry_run)))
+    return (yield from _one(scope, told, memory_id, "edit", **fields, **_if_told(dry_run=dry_run)))
 
 
 def delete(
@@ -166,7 +166,7 @@ def delete(
     What it says is rejected too: told again, it becomes no memory. `never` rejects it also where another memory says the same.
     `with_sources` retracts the turns that say it too, `dry_run` only tells. Core and system memories are meant too.
     """
-    asked = {"with_sources": with_sources, "core": True, "dry_run": dry_run, **_never(never), **_why(reason)}
+    asked = {"with_sources": with_sources, "core": True, "dry_run": dry_run, **_if_told(never=never, reason=reason)}
     done = yield from told_to(scope, said(scope, owner, actor, occurred_at, key=key), memory_id, "delete", asked)
     return Removed.decode(done)
 
@@ -183,7 +183,7 @@ def restore(
 ) -> Plan[Restored]:
     """Undo a soft delete, and that of what went with it."""
     done = yield from told_to(
-        scope, said(scope, owner, actor, occurred_at, key=key), memory_id, "restore", _why(reason)
+        scope, said(scope, owner, actor, occurred_at, key=key), memory_id, "restore", _if_told(reason=reason)
     )
     return Restored.decode(done)
 
@@ -207,7 +207,11 @@ def confirm(
     """
     told = said(scope, owner, actor, occurred_at, session, key)
     verb = "confirm" if similarity is None and turn_id is None else "mention"
-    return (yield from _one(scope, told, memory_id, verb, similarity=similarity, turn_id=turn_id, **_dry(dry_run)))
+    return (
+        yield from _one(
+            scope, told, memory_id, verb, similarity=similarity, turn_id=turn_id, **_if_told(dry_run=dry_run)
+        )
+    )
 
 
 def mention(
@@ -225,7 +229,11 @@ def mention(
 ) -> Plan[Effects]:
     """It was said again: active from here on, and reaffirmed where it was negated before. `dry_run`: only tells."""
     told = said(scope, owner, actor, occurred_at, session, key)
-    return (yield from _one(scope, told, memory_id, "mention", similarity=similarity, turn_id=turn_id, **_dry(dry_run)))
+    return (
+        yield from _one(
+            scope, told, memory_id, "mention", similarity=similarity, turn_id=turn_id, **_if_told(dry_run=dry_run)
+        )
+    )
 
 
 def reinforce(
@@ -277,7 +285,9 @@ def negate(
     told = said(scope, owner, actor, occurred_at, session, key)
     asked = {"correction": correction, "replaced_by": replaced_by, "resolution": resolution, "turn_id": turn_id}
     return (
-        yield from _one(scope, told, memory_id, "negate", **asked, **_never(never), **_why(reason), **_dry(dry_run))
+        yield from _one(
+            scope, told, memory_id, "negate", **asked, **_if_told(never=never, reason=reason, dry_run=dry_run)
+        )
     )
 
 
@@ -297,7 +307,9 @@ def set_sensitivity(
     `dry_run`: tells what it would do, and nothing is written.
     """
     told = said(scope, owner, "user", occurred_at, key=key)
-    return (yield from _one(scope, told, memory_id, "sensitivity", level=level, reason=reason, **_dry(dry_run)))
+    return (
+        yield from _one(scope, told, memory_id, "sensitivity", level=level, reason=reason, **_if_told(dry_run=dry_run))
+    )
 
 
 def report_ground(
@@ -316,11 +328,11 @@ def report_ground(
     """
     told = said(scope, owner, actor, occurred_at, key=key)
     whose, pages = told.owner, 0
-    body = {"uri": uri, "digest": digest, "actor": actor, "occurred_at": spelled(occurred_at)} | _under(key)
+    body = {"uri": uri, "digest": digest, "actor": actor, "occurred_at": spelled(occurred_at)} | _if_told(key=key)
     answer = Reported.decode((yield from ask(scope, posted(path_of(whose, "grounds"), body))))
     while answer.left and answer.quarantined is None:
         pages += 1
-        body |= _under(None if key is None else made_id(scope, told, f"report {pages}"))
+        body |= _if_told(key=None if key is None else made_id(scope, told, f"report {pages}"))
         more = Reported.decode((yield from ask(scope, posted(path_of(whose, "grounds"), body))))
         answer = more.replace(
             withheld=[*answer.withheld, *more.withheld],
@@ -348,7 +360,7 @@ def merge(
     `dry_run`: tells what it would do, and nothing is written.
     """
     told = said(scope, owner, actor, occurred_at, key=key)
-    asked = {"sources": list(sources), "summary": summary, "into": into, **_why(reason), **_dry(dry_run)}
+    asked = {"sources": list(sources), "summary": summary, "into": into, **_if_told(reason=reason, dry_run=dry_run)}
     done = yield from carried_out(scope, told, path_of(told.owner, "merge"), asked)
     return Effects.decode(done | {"id": done["into"]})
 
@@ -366,7 +378,7 @@ def unmerge(
 ) -> Plan[Effects]:
     """Undo a merge: the sources come back as they were. `dry_run`: only tells."""
     told = said(scope, owner, actor, occurred_at, key=key)
-    return (yield from _one(scope, told, into, "unmerge", **_why(reason), **_dry(dry_run)))
+    return (yield from _one(scope, told, into, "unmerge", **_if_told(reason=reason, dry_run=dry_run)))
 
 
 def _one(scope: Scope, told: Said, memory_id: str, verb: str, **asked: Any) -> Plan[Effects]:
@@ -381,24 +393,9 @@ def _done(scope: Scope, told: Said, memory_id: str, verb: str, asked: Mapping[st
     return done | {"id": memory_id, "changes": [one for one in done["changes"] if one["memory"] in about]}
 
 
-def _under(key: str | None) -> dict[str, str]:
-    """The key, where there is one: a service of 0.2 knows no such field."""
-    return {} if key is None else {"key": key}
-
-
-def _never(never: bool) -> dict[str, bool]:
-    """That it was never so, where that is said: a service of 0.2 knows no such field."""
-    return {"never": True} if never else {}
-
-
-def _why(reason: str) -> dict[str, str]:
-    """The reason, where there is one."""
-    return {"reason": reason} if reason else {}
-
-
-def _dry(dry_run: bool) -> dict[str, bool]:
-    """That it only asks what it would do, where it does: an older service knows no such field, and refuses it."""
-    return {"dry_run": True} if dry_run else {}
+def _if_told(**fields: Any) -> dict[str, Any]:
+    """Fields of a request, without those that say nothing."""
+    return {name: value for name, value in fields.items() if value}
 
 
 def _listed(words: Sequence[str] | None) -> list[str] | None:

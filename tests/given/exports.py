@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import orjson
 
-from engramlog_server.api.exchange.export import ExportOptions, export_lines
+from engramlog_server.api.exchange.export import ExportOptions, Made, Selection, line_of, selection, told_text, untold
 from engramlog_server.api.exchange.import_records import ImportedRecords, RecordOptions, import_records
 from engramlog_server.events.memory_log import InMemoryEventLog
 from engramlog_server.events.partitions import partition_of
@@ -62,3 +62,23 @@ def imported(lines: Iterable[dict[str, Any]], owner: str = "bo") -> tuple[Import
     answer = import_records(log, [orjson.dumps(line) for line in lines], RecordOptions(owner=owner, core=True))
     history = fold_owner(log.read(partition_of(owner, log.partitions), 0, 10_000))
     return answer, OwnerView.of_history(owner, history)
+
+
+EVERY = ExportOptions()
+
+
+def export_lines(view: OwnerView, options: ExportOptions = EVERY) -> Iterator[dict[str, Any]]:
+    """The lines of an export of a view; `selection` tells what is left out."""
+    memories = selection(view, options).memories
+    exported = {memory.id for memory in memories}
+    return (line_of(memory, exported) for memory in memories)
+
+
+def export_text(view: OwnerView, now: int, options: ExportOptions = EVERY) -> Iterator[str]:
+    """The text of an export of a view."""
+    return text_of(view, now, selection(view, options))
+
+
+def text_of(view: OwnerView, now: int, chosen: Selection, made: Made = untold) -> Iterator[str]:
+    """The text of what was chosen of a view."""
+    return told_text(view.owner, view.law, view.parameters, now, chosen, made)

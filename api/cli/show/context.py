@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
 from engramlog_server.api.cli.app import err, out
+from engramlog_server.api.cli.show import generic
 from engramlog_server.api.cli.show.memories import times_of
-from engramlog_server.api.cli.show.tables import Column, ident, number, plain, tabulate, words
-from engramlog_server.api.shapes import (
-    AnsweredInFull,
-    ContextBlock,
-    Injected,
-    InjectedMemory,
-    OutcomeTold,
-    TurnSaid,
-)
+from engramlog_server.api.cli.show.tables import plain
+from engramlog_server.api.shapes import AnsweredInFull, ContextBlock, Injected
 
 PROOF = {
     True: ("as it was handed out", "green"),
@@ -29,57 +21,10 @@ PROOF = {
 
 def whole(answer: AnsweredInFull, console: Console = out) -> None:
     """One turn: what was asked and replied, the memories with how they stand today, and each block in a frame."""
-    console.print(Text.assemble((answer["id"], "bold cyan"), f"  session {answer['session'] or '-'}"), soft_wrap=True)
-    console.print(Text(f"position {answer['position']}{times_of(answer)}", "dim"))
-    _said("asked", answer["turn"], console)
-    if answer["recorded_twice"]:
-        console.print(Text("other turns were recorded under this id: this is the newest", "yellow"))
-    for reply in answer["replies"]:
-        _said("replied", reply, console)
-    for outcome in answer["outcomes"]:
-        _outcome(outcome, console)
-    if left := answer["outcomes_left_out"]:
-        console.print(Text(f"{left:,} older outcomes are left out", "dim"))
-    if answer["note"] is not None:
-        console.print(Text(answer["note"], "yellow"), soft_wrap=True)
-        return
-    _memories(answer["injected_memories"], console)
-    if left := answer["injections_left_out"]:
-        console.print(Text(f"{left:,} older injections are left out", "dim"))
+    replies = [f"{one['speaker'] or one['role']}: {one['text']}" for one in answer["replies"]]
+    generic.answer({**answer, "injected": None, "replies": replies}, console)
     for one in answer["injected"]:
         _block(one, console)
-
-
-def _said(what: str, turn: TurnSaid | None, console: Console) -> None:
-    told = Text("not recorded", "dim") if turn is None else Text(turn["text"])
-    who = "" if turn is None else f" {turn['speaker'] or turn['role']}"
-    console.print(Text.assemble((f"{what}{who}: ", "bold"), told), soft_wrap=True)
-
-
-def _outcome(one: OutcomeTold, console: Console) -> None:
-    why = " (the reply is its cause)" if one["linked_by"] == "cause" else ""
-    told = f" {one['outcome']}, {one['actor']} by {one['principal'] or '-'}{why}"
-    console.print(Text.assemble(("outcome: ", "bold"), (one["memory"], "cyan"), told), soft_wrap=True)
-
-
-def _memories(found: list[InjectedMemory], console: Console) -> None:
-    columns = (
-        Column("rank"),
-        ident("memory", "id"),
-        Column("part", if_room=True),
-        Column("close", "closeness", partial(number, places=2), if_room=True),
-        words("text then", "then"),
-        Column("now"),
-    )
-    rows = [
-        {
-            **one,
-            "then": Text(f"[withheld: {one['withheld']}]", "dim") if one["memory"] is None else one["memory"],
-            "now": ", ".join(dict.fromkeys((one["status"], *one["since"]))),
-        }
-        for one in found
-    ]
-    tabulate(columns, rows, console)
 
 
 def _block(one: Injected, console: Console) -> None:

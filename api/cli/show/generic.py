@@ -15,7 +15,6 @@ from rich.table import Table
 from rich.text import Text
 
 from engramlog_server.api.cli.app import out
-from engramlog_server.api.cli.show.diff import question_moved
 from engramlog_server.api.cli.show.memories import changes, part_of, times_of, withheld
 from engramlog_server.api.cli.show.tables import Column, Row, number, tabulate
 from engramlog_server.events.trust import ASSERTED
@@ -33,6 +32,7 @@ IF_ANY = frozenset(
         "left_open", "held_back", "by_model", "refused", "down", "again", "read", "negation", "late", "taken", "alone",
         "checkpoint_age", "stays_total", "folded_together", "masked", "lost", "unfolded_bytes", "struck_total", "undoes_total",
         "remains_total", "owners_quarantined", "owners_behind", "untouched", "left",
+        "recorded_twice", "injections_left_out", "outcomes_left_out",
     }
 )  # fmt: skip
 """Figures and marks that are printed if they are more than nothing."""
@@ -53,7 +53,7 @@ COLUMNS: Mapping[str, str] = {
     "evidence": "id snippet confidence relevance",
     "failed": "line conversation message owner id event_id status error message",
     "facts": "subject negation predicate object degree condition asserted_at evidence",
-    "injected_memories": "rank id part memory withheld status",
+    "injected_memories": "rank id part closeness memory withheld status since",
     "items": "item kind actor at memory would_say",
     "ended": "id memory",
     "events": "position time recorded_at decision weights.* principal key by event reason",
@@ -67,6 +67,7 @@ COLUMNS: Mapping[str, str] = {
     "not_undone": "kind events first why",
     "partitions": "partition head checkpoint lag quarantined checkpoint_age memories holder epoch build state"
     " heads last_agreed read_to appended behind",
+    "outcomes": "memory outcome actor principal linked_by at",
     "parameters": "name default allowed help",
     "principals": "principal keys grants",
     "silenced": "word synonym",
@@ -273,6 +274,8 @@ def _below(name: str, value: Any, console: Console) -> None:
         rows = [{"": key, **row} for key, row in value.items() if isinstance(row, Mapping)]
         _table("", rows, console) if len(rows) == len(value) else part(value, console)
     elif name == "questions":
+        from engramlog_server.api.cli.show.diff import question_moved
+
         for question in value:
             question_moved(question, console)
     else:

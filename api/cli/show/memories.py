@@ -207,14 +207,14 @@ def _cause(entry: Change) -> str:
 
 def _why(entry: Change) -> Text:
     """What the fold says, what was said by whoever sent the event, and that it came late, where it did."""
-    from engramlog_server.events.envelope import late_words
-
     told = Text(entry["reason"])
     if said := entry.get("said_reason"):
         told.append(f'; said: "{said}"')
     if because := entry.get("because"):
         told.append(f'; because: "{because}"')
     if (late := entry.get("late_by")) is not None:
+        from engramlog_server.events.envelope import late_words
+
         told.append(f"; {late_words(late)}", "yellow")
     if (weighed := entry.get("weighed_at")) is not None:
         told.append(f"; weights at {told_at(weighed, out)}", "yellow")

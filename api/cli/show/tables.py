@@ -13,7 +13,6 @@ from rich.table import Table
 from rich.text import Text
 
 from engramlog_server.api.cli.app import CUT, out
-from engramlog_server.projections.memory.record import handle_of
 
 LEAST_REST = 16
 """Columns that a text has at least."""
@@ -156,6 +155,8 @@ def shortened_ids(ids: Iterable[str]) -> dict[str, str]:
 
 def handles_of(ids: Iterable[str]) -> dict[str, str]:
     """The handles of ids that are too long for a narrow table; an id whose handle another one shares stays whole."""
+    from engramlog_server.projections.memory.record import handle_of
+
     handles = {one: handle_of(one) for one in set(ids) if len(one) > LONG_ID}
     many = Counter(handles.values())
     return {one: handle for one, handle in handles.items() if many[handle] == 1}

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.exchange.export import ExportOptions, export_lines
+from engramlog_server.api.exchange.export import ExportOptions
 from engramlog_server.events.errors import ConcurrencyError, InputError, InvalidEvent, OwnerQuarantined
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.events.redis.wire import open_wire
@@ -19,6 +19,7 @@ from engramlog_server.ops.wiring import open_application
 from engramlog_server.projections.memory.record import DAY
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.given.events import Told, at, created, deleted, mentioned, profile, purged, restored
+from tests.given.exports import export_lines
 from tests.given.http import created as http_created
 from tests.given.http import http_store
 from tests.servers import RedisServer

@@ -228,8 +228,9 @@ def test_what_changes_while_an_export_is_read_is_not_in_it(http: HttpStore) -> N
 @each_row("include", [(), ("deleted", "negated", "superseded", "rejected", "merged")])
 @each_row("form", ["jsonl", "text"])
 def test_an_export_holds_what_the_owner_s_view_does(http: HttpStore, include: tuple[str, ...], form: str) -> None:
-    from engramlog_server.api.exchange.export import ExportOptions, selection, text_of
+    from engramlog_server.api.exchange.export import ExportOptions, selection
     from engramlog_server.api.exchange.records import Export
+    from tests.given.exports import text_of
 
     owner = f"level-{len(include)}-{form}"
     made(http, owner, "a", "b", "c", "d", content="I like coffee in the morning")

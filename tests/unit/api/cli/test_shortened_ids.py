@@ -30,5 +30,5 @@ def test_only_long_ids_are_cut() -> None:
 def test_memories_are_shown_by_handles_and_whole_where_two_share_one(monkeypatch: pytest.MonkeyPatch) -> None:
     generated, other = "m-01a206a6-8654-74fe-bb89-9179da178cae", "m-01a206a6-8654-74fe-bb89-9179da178caf"
     assert handles_of(["coffee", generated]) == {generated: handle_of(generated)}
-    monkeypatch.setattr("engramlog_server.api.cli.show.tables.handle_of", lambda _: "shared")
+    monkeypatch.setattr("engramlog_server.projections.memory.record.handle_of", lambda _: "shared")
     assert handles_of([generated, other]) == {}

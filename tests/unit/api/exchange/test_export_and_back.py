@@ -9,13 +9,13 @@ import orjson
 from hypothesis import given, settings
 
 from engramlog_server.api.choices import ASKED_FOR
-from engramlog_server.api.exchange.export import ExportOptions, export_lines, selection
+from engramlog_server.api.exchange.export import ExportOptions, selection
 from engramlog_server.api.exchange.import_records import RecordOptions, import_records
 from engramlog_server.events.catalogue import Imported
 from engramlog_server.projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import Told, created, deleted, folded, in_conflict, memory, moment
-from tests.given.exports import LIVED, SECRET, exported, imported, view_of
+from tests.given.exports import LIVED, SECRET, export_lines, exported, imported, view_of
 from tests.given.histories import histories
 from tests.given.records import new_log
 

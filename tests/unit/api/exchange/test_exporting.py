@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engramlog_server.api.choices import ASKED_FOR
-from engramlog_server.api.exchange.export import ExportOptions, export_lines, export_text, line_of, selection, text_of
+from engramlog_server.api.exchange.export import ExportOptions, line_of, selection
 from engramlog_server.api.exchange.record_shapes import OF_THE_LOG
 from engramlog_server.events.catalogue import Imported
 from engramlog_server.events.errors import InputError
@@ -31,7 +31,7 @@ from tests.given.events import (
     reinforced,
     unmerged,
 )
-from tests.given.exports import LIVED, SECRET, exported, imported, view_of
+from tests.given.exports import LIVED, SECRET, export_lines, export_text, exported, imported, text_of, view_of
 from tests.rows import each_row
 
 EVERYTHING = ExportOptions(include=ASKED_FOR, reveal=True)

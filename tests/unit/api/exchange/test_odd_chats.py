@@ -371,7 +371,7 @@ BEYOND: dict[str, tuple[Callable[[], bytes], str]] = {
     "an archive larger than allowed": (lambda: archive(a_json=lines(GOOD) * 40_000), "an archive with"),
     "an archive cut off": (lambda: archive(a_json=lines(GOOD))[:60], "an archive that cannot be read"),
     "an archive without chats": (lambda: archive(a_txt=b"x"), "an object without fields"),
-    "JSON nested too deep": (lambda: deep(500), "[{"),
+    "JSON nested too deep": (lambda: deep(1_100), "[{"),
     "JSON nested much too deep": (lambda: deep(100_000), "[{"),
 }
 
