@@ -173,7 +173,7 @@ def whole_in(got: Any, whose: str, dimensions: int | None) -> Vectors:
     numbers = _numbers(got, whose)
     if numbers.ndim != 1 or not 0 < numbers.size <= MOST_DIMENSIONS or dimensions not in (None, numbers.size):
         raise _none(whose, f"of the shape {numbers.shape}, not ({dimensions or 'd'},)")
-    whole: Vectors = _units(numbers[None], whose)[0]
+    whole: Vectors = units(numbers[None], whose)[0]
     return whole
 
 
@@ -184,7 +184,7 @@ def pieces_in(got: Any, whose: str, dimensions: int) -> Vectors:
         return np.zeros((0, dimensions), np.float32)
     if numbers.ndim != 2 or numbers.shape[1] != dimensions or len(numbers) > MOST_PIECES:
         raise _none(whose, f"pieces of the shape {numbers.shape}, not (up to {MOST_PIECES}, {dimensions})")
-    return _units(numbers, whose)
+    return units(numbers, whose)
 
 
 def _numbers(got: Any, whose: str) -> _Wide:
@@ -197,7 +197,8 @@ def _numbers(got: Any, whose: str) -> _Wide:
     return numbers
 
 
-def _units(numbers: _Wide, whose: str) -> Vectors:
+def units(numbers: _Wide, whose: str) -> Vectors:
+    """Rows of length 1. Raises EmbedderFailed where one is zero."""
     largest = np.abs(numbers).max(axis=1, keepdims=True)
     if not largest.all():
         raise _none(whose, "that is zero")

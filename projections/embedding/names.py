@@ -11,7 +11,6 @@ Bundled = Literal["minilm", "use"]
 EmbedderKind = Literal["none", "minilm", "use", "openai", "imported"]
 
 _KINDS: dict[str, EmbedderKind] = {kind: kind for kind in get_args(EmbedderKind) if kind != "imported"}
-BUNDLED: tuple[Bundled, ...] = get_args(Bundled)
 NAMED = "minilm, use, openai:MODEL or package:object"
 """What names an embedder, shortly."""
 ALLOWED = (

@@ -15,7 +15,7 @@ from importlib.util import find_spec
 from math import isfinite
 from threading import Lock
 from time import monotonic, sleep
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import urlsplit
 
 import numpy as np
@@ -30,7 +30,7 @@ from engramlog_server.projections.embedding.endpoint_wire import (
     checked_key,
     trouble_of,
 )
-from engramlog_server.projections.embedding.meaning import Embedded, EmbeddedQuestion, Vectors
+from engramlog_server.projections.embedding.meaning import Embedded, EmbeddedQuestion, Vectors, units
 
 MOST_INPUTS = 128
 """Texts of one request; the strictest of the common endpoints take no more."""
@@ -85,19 +85,9 @@ def vectors_in(answer: bytes, count: int, dimensions: int | None) -> Vectors:
     if len(widths) != 1 or 0 in widths or not widths <= {dimensions or max(widths)}:
         expected = f"not {dimensions}" if dimensions else "of which all must be equal and none 0"
         raise _no_vectors(f"its vectors have {', '.join(map(str, sorted(widths)))} dimensions, {expected}")
-    return _units(rows)
-
-
-def _units(rows: list[list[Any]]) -> Vectors:
     if not all(isinstance(value, int | float) and isfinite(value) for row in rows for value in row):
         raise _no_vectors("a component is no finite number")
-    wide = np.array(rows, np.float64)
-    largest = np.abs(wide).max(axis=1, keepdims=True)
-    if not largest.all():
-        raise _no_vectors("a vector is zero")
-    wide /= largest  # so that squares of very large or small components stay finite
-    units: Vectors = (wide / np.linalg.norm(wide, axis=1, keepdims=True)).astype(np.float32)
-    return units
+    return units(np.array(rows, np.float64), "the embeddings endpoint")
 
 
 def _no_vectors(why: str) -> EmbedderFailed:

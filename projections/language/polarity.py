@@ -16,11 +16,18 @@ from functools import cache, lru_cache
 
 from engramlog_server.projections.language import negators
 from engramlog_server.projections.language.lexicon import either, rows
-from engramlog_server.projections.language.numerals import ENGLISH, HAN_DIGITS, HAN_UNITS, TWELVE
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN
 from engramlog_server.projections.language.text import tokens
-from engramlog_server.projections.language.times.names import MONTHS, WEEKDAY, WEEKDAYS
+from engramlog_server.projections.language.times.names import (
+    ENGLISH,
+    HAN_DIGITS,
+    HAN_UNITS,
+    MONTHS,
+    TWELVE,
+    WEEKDAY,
+    WEEKDAYS,
+)
 
 _CONTRACTIONS = tuple(
     (regex(pattern), into)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from engramlog_server.projections.language.numerals import ENGLISH, HAN_DIGITS, HAN_UNITS, TENS
+from engramlog_server.projections.language.times.names import ENGLISH, HAN_DIGITS, HAN_UNITS, TENS
 
 NUMBER_ENGLISH = (
     r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,9}(?:\.[0-9]{1,4})?|(?:"

@@ -6,13 +6,13 @@ the winter of a year begins in its December).
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable
 from datetime import date
 from typing import Literal, NamedTuple
 
 Kind = Literal["moment", "part", "day", "week", "month", "span"]
 """How exact: an instant or some hours, a part of a day, a day, a week or weekend, a month, any longer or vaguer span."""
-Edge = Literal["early", "mid", "late", "beginning", "end"]
 BEGINNING, END = 1, date.max.toordinal() + 1
 """The first day there is, and the day after the last: where a span is open."""
 WEEKEND = 5
@@ -48,6 +48,11 @@ class Span(NamedTuple):
 
 Maker = Callable[[int], Span | None]
 """Makes a span of a year; None where it has none."""
+
+
+def table(written: str) -> dict[str, str]:
+    """Words and what each says, written as `word: meaning, word: meaning`."""
+    return dict(pair.split(": ") for pair in re.split(r",\s+", written.strip()))
 
 
 def day(year: int, month: int, number: int) -> Span | None:
@@ -191,7 +196,7 @@ def part(span: Span, name: str) -> Span:
     return span._replace(kind="part", minutes=MINUTES[name]) if span.kind == "day" else span
 
 
-def edge(span: Span, at: Edge) -> Span | None:
+def edge(span: Span, at: str) -> Span | None:
     """Early, mid, late: the first ten days of a month, the next ten, the rest; thirds of anything else.
 
     Beginning and end: the same of a month; of anything else a sixth.

@@ -11,10 +11,10 @@ from datetime import date
 from functools import partial
 from re import Match
 
-from engramlog_server.projections.language.numerals import HAN_DIGITS
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.times import calendar as cal
 from engramlog_server.projections.language.times.calendar import Span
+from engramlog_server.projections.language.times.names import HAN_DIGITS
 from engramlog_server.projections.language.times.phrases import (
     FoundPhrases,
     Phrase,
@@ -59,21 +59,11 @@ _HALVES = {"早": "morning", "晚": "night", "夜": "night"}
 _SEASON = r"(?P<season>[春夏秋冬][天季]|[春夏秋冬]|[暑寒]假)"
 _SEASONS = {"春": (3, 3), "夏": (6, 3), "秋": (9, 3), "冬": (12, 3), "暑": (7, 2), "寒": (1, 2)}
 """The first month of each, and how many it has; 暑假 and 寒假 are the schools' holidays."""
-_FEASTS = {
-    "元旦": (1, 1, 1),
-    "情人节": (2, 14, 1),
-    "妇女节": (3, 8, 1),
-    "愚人节": (4, 1, 1),
-    "劳动节": (5, 1, 5),
-    "五一": (5, 1, 5),
-    "儿童节": (6, 1, 1),
-    "六一": (6, 1, 1),
-    "国庆节": (10, 1, 7),
-    "国庆": (10, 1, 7),
-    "双十一": (11, 11, 1),
-    "平安夜": (12, 24, 1),
-    "圣诞节": (12, 25, 1),
-}
+_FEASTS = cal.table("""
+    元旦: 1-1-1, 情人节: 2-14-1, 妇女节: 3-8-1, 愚人节: 4-1-1, 劳动节: 5-1-5, 五一: 5-1-5, 儿童节: 6-1-1,
+    六一: 6-1-1, 国庆节: 10-1-7, 国庆: 10-1-7, 双十一: 11-11-1, 平安夜: 12-24-1, 圣诞节: 12-25-1
+""")
+"""Month and first day of each, and how many days it has."""
 _OF_FEAST = r"(?=$|[\s，。！？、?,!\0我你他她它咱那这当期假前后是去在有]|的时候)"
 
 
@@ -159,7 +149,7 @@ def _rolling_on(match: Match[str], today: date) -> Span | None:
 
 
 def _feast(match: Match[str], year: int) -> Span | None:
-    month, first, count = _FEASTS[match["feast"]]
+    month, first, count = map(int, _FEASTS[match["feast"]].split("-"))
     span = cal.day(year, month, first)
     return span and cal.days(span.first, count)
 
@@ -258,31 +248,14 @@ RULES: tuple[Rule, ...] = (
 _NEAR = 24
 """Characters about a time in which words about it are looked for."""
 _KINDS: dict[int, cal.Kind] = {1: "day", 7: "week"}
-_PARTS = {  # in reading order: 早上 before 早
-    "凌晨": "dawn",
-    "清晨": "morning",
-    "早上": "morning",
-    "早晨": "morning",
-    "上午": "morning",
-    "中午": "noon",
-    "下午": "afternoon",
-    "傍晚": "evening",
-    "晚上": "night",
-    "夜里": "night",
-    "晚(?![饭餐会点安报])": "night",
-    "早(?![饭餐点就已安])": "morning",
-}
+_PARTS = cal.table("""
+    凌晨: dawn, 清晨: morning, 早上: morning, 早晨: morning, 上午: morning, 中午: noon, 下午: afternoon, 傍晚: evening, 晚上: night,
+    夜里: night, 晚(?![饭餐会点安报]): night, 早(?![饭餐点就已安]): morning
+""")
+"""In reading order: 早上 before 早."""
 _PART = regex(rf"的?(?P<part>{'|'.join(_PARTS)})")
 _PART_NAMES = {word.partition("(")[0]: name for word, name in _PARTS.items()}
-_EDGES: dict[str, cal.Edge] = {
-    "初": "beginning",
-    "上旬": "early",
-    "中旬": "mid",
-    "中": "mid",
-    "下旬": "late",
-    "底": "end",
-    "末": "end",
-}
+_EDGES = cal.table("初: beginning, 上旬: early, 中旬: mid, 中: mid, 下旬: late, 底: end, 末: end")
 _EDGE = regex(r"的?[年月]?(?P<edge>初|上旬|中旬|中(?![国午间文秋])|下旬|底|末)")
 _OF = regex(r"的?那个?(?P<unit>周末|周|星期|礼拜)")
 _APART = regex(rf"的?(?:[之以](?P<of>[前后])的|(?P<way>[前后])){_COUNT}{_UNIT}")

@@ -10,7 +10,6 @@ from datetime import date
 from functools import partial
 from re import Match
 
-from engramlog_server.projections.language.numerals import TWELVE
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.times import calendar as cal
 from engramlog_server.projections.language.times.calendar import Span
@@ -18,6 +17,7 @@ from engramlog_server.projections.language.times.names import (
     MONTH,
     MONTHS,
     SHORT_MONTHS,
+    TWELVE,
     WEEKDAY,
     WEEKDAYS,
     month_number,
@@ -44,18 +44,11 @@ first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelft
 sixteenth seventeenth eighteenth nineteenth twentieth
 """
 _ORDINALS = _ORDINAL_TEXT.split()
-_FEASTS = {
-    "new year's eve": (12, 31),
-    "new year's day": (1, 1),
-    "new year's": (1, 1),
-    "christmas eve": (12, 24),
-    "christmas day": (12, 25),
-    "christmas": (12, 25),
-    "boxing day": (12, 26),
-    "halloween": (10, 31),
-    "valentine's day": (2, 14),
-    "independence day": (7, 4),
-}
+_FEASTS = cal.table("""
+    new year's eve: 12-31, new year's day: 1-1, new year's: 1-1, christmas eve: 12-24, christmas day: 12-25, christmas: 12-25,
+    boxing day: 12-26, halloween: 10-31, valentine's day: 2-14, independence day: 7-4
+""")
+"""Month and day of each."""
 _NUMBERS = {word: float(number) for number, word in enumerate(TWELVE, 1)}
 _NUMBERS |= {"a": 1, "an": 1, "the": 1, "last": 1, "a couple": 2, "a couple of": 2, "half a": 0.5, "half an": 0.5}
 _UNITS = {"day": 1, "week": 7, "weekend": 7, "fortnight": 14, "month": 30, "quarter": 91, "year": 365}
@@ -64,15 +57,7 @@ _KINDS: dict[str, cal.Kind] = {"day": "day", "week": "week"}
 _AWAY = {"last": -1, "this": 0, "next": 1, "coming": 1, "this coming": 1}
 """How far from now, in units; any other word: -1."""
 _NEAR_DAYS = {"yesterday": -1, "today": 0, "tomorrow": 1}
-_EDGES: dict[str, cal.Edge] = {
-    "early": "early",
-    "mid": "mid",
-    "late": "late",
-    "beginning": "beginning",
-    "start": "beginning",
-    "middle": "mid",
-    "end": "end",
-}
+_EDGES = cal.table("early: early, mid: mid, late: late, beginning: beginning, start: beginning, middle: mid, end: end")
 _NTH_WEEKS = ("first", "second", "third", "fourth", "last")
 
 # Parts of patterns.
@@ -178,7 +163,7 @@ def _quarter(match: Match[str], year: int) -> Span | None:
 
 def _feast(match: Match[str], today: date) -> Span | None:
     def make(year: int) -> Span | None:
-        span = cal.day(year, *_FEASTS[match["feast"]])
+        span = cal.day(year, *map(int, _FEASTS[match["feast"]].split("-")))
         return span and span._replace(named=False)
 
     year = _year(match, today)
