@@ -120,8 +120,3 @@ def missing_of(embedders: Embedders) -> list[str]:
     wanted = (USE,) if name == AUTO else () if name in (NONE, embedders.plan.setting) else (name,)
     lacking = {*embedders.lacking(), *(one for one in wanted if one not in BUILT_IN)} if wanted else set()
     return [one for one in wanted if one in lacking]
-
-
-def of_new_stores(settings: Settings) -> str:
-    """The embedder of a store that is created now: the setting, else `auto`."""
-    return AUTO if settings.embedder is None else settings.embedder

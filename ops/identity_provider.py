@@ -80,6 +80,8 @@ AGAIN_SECONDS = 30.0
 """Between two looks for a key that is not known."""
 RETRY_SECONDS = 5.0
 """Between two looks where the last one failed."""
+PATIENT_SECONDS = 2 * SECONDS + 1
+"""How long somebody with an unknown key waits for a look."""
 ALARM = "identity_unreachable"
 Fetch = Callable[[], Mapping[str, ProviderKey]]
 
@@ -100,15 +102,13 @@ class ProviderKeys:
         *,
         clock: Callable[[], float] = monotonic,
         beside: Callable[[Callable[[], None]], None] = in_a_thread,
-        patience: float = 2 * SECONDS + 1,
     ) -> None:
-        """`fetch` raises NotTold. `clock`: seconds, never backwards. `patience`: seconds that `found` waits."""
+        """`fetch` raises NotTold. `clock`: seconds, never backwards."""
         self.rules = rules
         self._fetch = fetch
         self._tell = tell
         self._clock = clock
         self._beside = beside
-        self._patience = patience
         self._lock = Lock()
         self._keys: Mapping[str, ProviderKey] = {}
         self._read_at: float | None = None
@@ -138,7 +138,7 @@ class ProviderKeys:
             self._beside(begun)
         if look is not None:
             with suppress(TimeoutError):
-                look.result(self._patience)
+                look.result(PATIENT_SECONDS)
         with self._lock:
             held = self._held()
             if not held or (key_id not in held and self._trouble is not None):

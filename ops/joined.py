@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -15,12 +15,11 @@ from engramlog_server.consumers.fold.presence import LEASE_MS, known_workers
 from engramlog_server.events.redis.append import TAKES_NOTHING
 from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.wire import Wire, WirePool, open_wire
+from engramlog_server.ops.after_write import OFF, EmbeddingQueue, TurnReading
 from engramlog_server.ops.catch_up import FoldCatchUp, Tell
 from engramlog_server.ops.clock import now
-from engramlog_server.ops.embedding_queue import EmbeddingQueue
 from engramlog_server.ops.models import NO_MODEL, Model, counted
 from engramlog_server.ops.store import OpenStore, silent
-from engramlog_server.ops.turn_reading import OFF, TurnReading
 
 if TYPE_CHECKING:
     from engramlog_server.api.services.accesses import AccessRecorder
@@ -344,8 +343,5 @@ def owners_of_all(store: OpenStore) -> list[str]:
     """Every owner of a store, by partition."""
     from engramlog_server.consumers.jobs.lifecycle import owners_of
 
-    wire = store.wire()
-    try:
+    with closing(store.wire()) as wire:
         return [owner for tag in store.identity.tags for owner in owners_of(wire, tag)]
-    finally:
-        wire.close()

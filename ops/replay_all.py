@@ -9,9 +9,9 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from multiprocessing import get_context
 from typing import Any
 
@@ -20,19 +20,16 @@ import msgspec
 from engramlog_server.api.requests.checks import refusal_told
 from engramlog_server.api.services.replaying import StoreReplayer, WholeAsked, nothing_of
 from engramlog_server.api.version import program_version
+from engramlog_server.consumers.jobs.lifecycle import owners_of
 from engramlog_server.events.errors import EngramlogError, StoreMismatch
-from engramlog_server.events.of_the_store import SYSTEM_OWNERS
-from engramlog_server.events.partitions import LogKeys
-from engramlog_server.events.redis.client import connect
-from engramlog_server.events.redis.scan import pairs
-from engramlog_server.events.redis.wire import Wire, open_wire
+from engramlog_server.events.redis.wire import Wire
 from engramlog_server.ops.keys.place import keys_of
 from engramlog_server.ops.processes.limits import look_seldom
 from engramlog_server.ops.sealing.master import master_of
 from engramlog_server.ops.settings import Settings, load_settings
+from engramlog_server.ops.store import wire_to
 from engramlog_server.ops.tracebacks import clean_tracebacks, tell_words, traced
 from engramlog_server.ops.worker import store_url
-from engramlog_server.projections.fold.builds import BuildKeys
 from engramlog_server.projections.redis.create import known_identity
 from engramlog_server.projections.reports.store_moved import StoreMoved
 
@@ -90,13 +87,15 @@ def replay_partition(raw: bytes) -> bytes:
     try:
         part = msgspec.json.decode(raw, type=PartitionAsked)
         settings = load_settings()
-        _refuse_another(settings, part)
+        tags = _tags(settings, part)
         from engramlog_server.ops.wiring import open_application  # noqa: PLC0415 - a worker that refuses opens no store
 
         with open_application(settings) as application:
             reader, views = application.reader, application.views
             replayer = StoreReplayer(reader, application.replayer.refolder, application.log.partitions, views.passing)
-            told = PartitionTold(replayer.part(_owners(settings, part.partition), part.asked))
+            with _wire(settings) as wire:
+                owners = owners_of(wire, tags[part.partition])
+            told = PartitionTold(replayer.part(owners, part.asked))
     except EngramlogError as error:
         told = PartitionTold(error=dict(refusal_told(error)), exit_code=error.exit_code)
     except Exception as error:  # noqa: BLE001 - see the module: it must not cross
@@ -138,8 +137,9 @@ def _begin(where: Mapping[str, str]) -> None:
     clean_tracebacks()
 
 
-def _refuse_another(settings: Settings, part: PartitionAsked) -> None:
-    """Raises EngramlogError in a worker of another release or of another store, before anything is opened or made."""
+def _tags(settings: Settings, part: PartitionAsked) -> Sequence[str]:
+    """The tags of the store's partitions. Raises EngramlogError in a worker of another release or of another store, before anything
+    is opened or made."""
     if part.release != (own := program_version()):
         raise EngramlogError(
             f"a worker runs engramlog {own}, and this command {part.release}: install the same on both"
@@ -150,26 +150,8 @@ def _refuse_another(settings: Settings, part: PartitionAsked) -> None:
     if identity is None or identity.store_id != part.store:
         own = "none" if identity is None else identity.store_id
         raise StoreMismatch(f"a worker has store {own} by its settings, and this command store {part.store}")
+    return identity.tags
 
 
-def _owners(settings: Settings, partition: int) -> list[str]:
-    """The owners of a partition in order, of the build that is read now; without the system's own."""
-    with _wire(settings) as wire:
-        identity = known_identity(wire)
-        assert identity is not None
-        tag = identity.tags[partition]
-        live = (wire.call("HGET", LogKeys(tag).meta, "live") or b"").decode()
-        return sorted({name.decode() for name, _ in pairs(wire, BuildKeys(tag, live).owners)} - SYSTEM_OWNERS)
-
-
-@contextmanager
-def _wire(settings: Settings) -> Iterator[Wire]:
-    client = connect(
-        store_url(settings), timeout=settings.redis_timeout, master=master_of(settings), keys=keys_of(settings)
-    )
-    wire = open_wire(client)
-    try:
-        yield wire
-    finally:
-        wire.close()
-        client.close()
+def _wire(settings: Settings) -> AbstractContextManager[Wire]:
+    return wire_to(store_url(settings), settings.redis_timeout, master=master_of(settings), keys=keys_of(settings))

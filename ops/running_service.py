@@ -1,7 +1,7 @@
 """What a command asks or tells, put to the service of its data folder where that is sure to answer as the command would.
 
 The folder, the socket in it and whoever listens there are this user's alone, and the service is shown the folder's token. It
-answers where it runs the same code under the same settings (`ops.same_code`); else the command opens the store, as without it.
+answers where it runs the same code under the same settings (`answers_for`); else the command opens the store, as without it.
 A command that is answered loads nothing of the application but its face.
 """
 
@@ -12,17 +12,20 @@ import os
 import socket
 import stat
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engramlog_server.api.cli.service import Lost, Reply
 from engramlog_server.events.errors import EngramlogError
 from engramlog_server.ops.embedded.private_file import is_ours
 from engramlog_server.ops.environment import all_told, data_folder
 from engramlog_server.ops.token import read_token
+
+if TYPE_CHECKING:
+    from engramlog_server.ops.settings import Settings
 
 PACKAGES = ("events", "projections", "consumers", "api", "ops")
 ROOT = Path(__file__).resolve().parents[1]
@@ -244,3 +247,44 @@ def place(told: Mapping[str, str]) -> list[str]:
         return [str(Path(f"/proc/self/ns/{name}").readlink()) for name in ("net", "mnt")]
     except OSError:
         return []  # no such things there: one machine has one network
+
+
+OF_EACH: Final = frozenset(
+    {
+        "data", "redis_server", "redis_maxmemory", "partitions", "workers", "job_workers", "host", "port",
+        "token",
+        "redis_timeout", "log_level", "dask",
+        "view_bytes", "metrics",
+        "tls_cert_file", "tls_key_file", "trusted_proxies", "public_names", "operate",
+        "vault_token_file",
+    }
+)  # fmt: skip
+"""Settings that change no answer: those of the service hold for it. The folder and the token are shown by being asked at all."""
+RELATIVE: Final = "unix://"
+
+
+def answers_for(settings: Settings) -> Callable[[Mapping[str, Any]], bool]:
+    """Tells of a command's question whether the service of these settings answers as the command would by itself: the same code,
+    and settings that say the same."""
+    from engramlog_server.ops.settings import load_settings  # noqa: PLC0415 - a command that asks loads none
+
+    code, here = code_here(), place(all_told(os.environ))
+    mine = _that_matter(settings)
+
+    def answers(asked: Mapping[str, Any]) -> bool:
+        told = asked["settings"]
+        if asked["code"] != code or asked["place"] != here or not isinstance(told, dict):
+            return False
+        try:
+            theirs = load_settings({str(name): str(value) for name, value in told.items()})
+        except EngramlogError:
+            return False  # the command is refused, and says why
+        url = theirs.redis_url or ""
+        whole = not url.startswith(RELATIVE) or url.startswith(f"{RELATIVE}/")
+        return whole and _that_matter(theirs) == mine
+
+    return answers
+
+
+def _that_matter(settings: Settings) -> dict[str, Any]:
+    return settings.model_dump(exclude=set(OF_EACH))

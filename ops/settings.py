@@ -48,6 +48,14 @@ _PRINCIPAL = re.compile(r"[^\W_][\w.@/-]{0,63}")
 MOST_SINKS = 8
 
 
+_WAYS = {
+    "extraction": (("off", "rules"), "off, rules, or"),
+    "reviewer": (("rule",), "rule, or"),
+    "summaries": (("off", "extractive"), "off or extractive, or"),
+}
+"""Who does it where no model does, and the same in words."""
+
+
 class Settings(BeyondSettings, SealingSettings):
     """Everything that can be set from outside: what is not told when it is made is read from the environment."""
 
@@ -242,25 +250,12 @@ class Settings(BeyondSettings, SealingSettings):
             raise ValueError("a model's name as its endpoint knows it, at most 120 characters")
         return value or None
 
-    @field_validator("summaries")
-    @classmethod
-    def _known_summaries(cls, value: str, found: ValidationInfo) -> str:
-        if value not in ("off", "extractive", "model") or (value == "model" and not found.data.get("model")):
-            raise ValueError("off or extractive, or model where ENGRAMLOG_MODEL names one")
-        return value
-
-    @field_validator("reviewer")
-    @classmethod
-    def _known_reviewer(cls, value: str, found: ValidationInfo) -> str:
-        if value not in ("rule", "model") or (value == "model" and not found.data.get("model")):
-            raise ValueError("rule, or model where ENGRAMLOG_MODEL names one")
-        return value
-
-    @field_validator("extraction")
+    @field_validator("summaries", "reviewer", "extraction")
     @classmethod
     def _known_way(cls, value: str, found: ValidationInfo) -> str:
-        if value not in ("off", "rules", "model") or (value == "model" and not found.data.get("model")):
-            raise ValueError("off, rules, or model where ENGRAMLOG_MODEL names one")
+        ways, told = _WAYS[found.field_name or ""]
+        if value not in (*ways, "model") or (value == "model" and not found.data.get("model")):
+            raise ValueError(f"{told} model where ENGRAMLOG_MODEL names one")
         return value
 
     @field_validator("principal")

@@ -27,6 +27,7 @@ from engramlog_server.events.redis.ready import (
     refuse_replica,
 )
 from engramlog_server.events.redis.wire import StoreClient, Wire, WirePool, open_wire
+from engramlog_server.events.text import AUTO
 from engramlog_server.ops.clock import now_micros
 from engramlog_server.ops.embedded.disk import DiskGuard, look
 from engramlog_server.ops.embedded.folder import Role
@@ -170,20 +171,22 @@ def open_the_store(
         yield store
 
 
+@contextmanager
+def wire_to(url: str, timeout: float, **opens: Any) -> Iterator[Wire]:
+    """One connection, closed at the end of the block; `opens`: what opens a sealed store."""
+    client = connect(url, timeout=timeout, **opens)
+    with closing(client), closing(open_wire(client)) as wire:
+        yield wire
+
+
 def _check(settings: Settings, url: str, role: Role, on_wait: Callable[[str], None] | None) -> None:
     """That a Redis of somebody's own can hold a store, and has loaded what it has."""
-    client = connect(url, timeout=settings.redis_timeout)
-    wire = open_wire(client)
-    try:
-        seconds = SHARED_SECONDS if role == "shared" else LOADING_SECONDS
-        await_loaded(wire, seconds, on_wait)
+    with wire_to(url, settings.redis_timeout) as wire:
+        await_loaded(wire, SHARED_SECONDS if role == "shared" else LOADING_SECONDS, on_wait)
         refuse_kind(wire, STORE_SETTING)
         refuse_eviction(wire, STORE_SETTING)
         if role == "up":
             refuse_replica(wire, STORE_SETTING)
-    finally:
-        wire.close()
-        client.close()
 
 
 def check_queue(url: str | None, timeout: float) -> None:
@@ -192,22 +195,9 @@ def check_queue(url: str | None, timeout: float) -> None:
 
     One that does not answer now passes: job workers wait for it, and look again.
     """
-    if not url:
-        return
-    client = connect(url, timeout=timeout)
-    wire = open_wire(client)
-    try:
-        with suppress(StoreUnavailable):
+    if url:
+        with wire_to(url, timeout) as wire, suppress(StoreUnavailable):
             refuse_kind(wire, "ENGRAMLOG_QUEUE_URL")
-    finally:
-        wire.close()
-        client.close()
-
-
-def _embedder_of_new_stores(settings: Settings) -> str:
-    from engramlog_server.ops.embedders import of_new_stores  # noqa: PLC0415 - a store is created once
-
-    return of_new_stores(settings)
 
 
 class _FencedAgain(NamedTuple):
@@ -266,7 +256,7 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
         tell("master key made", file=str(mine), advice="keep a copy of it apart from the store")
     wire.seals.master, wire.seals.open_keys = master_of(settings, data), keys_of(settings)
     identity = open_store(
-        wire, store_id=str(uuid4()), partitions=settings.partitions, embedder=partial(_embedder_of_new_stores, settings)
+        wire, store_id=str(uuid4()), partitions=settings.partitions, embedder=lambda: settings.embedder or AUTO
     )
     again = partial(RedisEventLog, client, identity.tags, own_clock=now_micros, marker=MARKER, says_again=True)
     returned = _fenced_again(settings, wire, identity, again)

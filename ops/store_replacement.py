@@ -222,11 +222,8 @@ def refuse_others(
     store: OldStore, *, alone: bool, seconds: float = ALONE_SECONDS, on_wait: Callable[[str], None]
 ) -> None:
     """Raises InUse where somebody else could append. `alone`: somebody answers for it that no connection is Engramlog's."""
-    wire = store.wire()
-    try:
+    with closing(store.wire()) as wire:
         found = await_alone(wire, LEASE_MS, seconds, only_workers=alone, on_wait=on_wait)
-    finally:
-        wire.close()
     in_the_way = found.workers if alone else found.appending
     if in_the_way:
         more = f", and {len(in_the_way) - 5} more" if len(in_the_way) > 5 else ""

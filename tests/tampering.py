@@ -37,7 +37,7 @@ from engramlog_server.projections.embedding.choosing import Embedders
 from engramlog_server.projections.redis.changelog import ChangeLogs
 from engramlog_server.projections.redis.create import StoreIdentity
 from engramlog_server.projections.redis.deletions import RedisDeletions
-from engramlog_server.projections.redis.moments import MomentLimits
+from engramlog_server.projections.redis.past import MomentLimits
 from engramlog_server.projections.redis.vectors import RedisVectors
 from engramlog_server.projections.redis.view import RedisViews
 from tests.doubles.embedding import WordEmbedder
@@ -93,7 +93,7 @@ def populate(store: Live, rounds: int = 6) -> None:
     logs = ChangeLogs(wires, store.identity.tags)
     views = RedisViews(store.client, store.identity.tags)
     views.moments.limits = MomentLimits(1, 1, 8)
-    views.events.worth = 1
+    views.moments.worth = 1
     reader = Reader(store.log, views)
     lines = TimeLines(store.log, views, reader)
     for owner in OWNERS:

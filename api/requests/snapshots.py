@@ -44,7 +44,7 @@ from engramlog_server.projections.memory.timelines import Lines
 from engramlog_server.projections.past.events import OwnerEvents
 from engramlog_server.projections.past.folding import FoldedPast, Passage, behind, fold_from, nothing_folded, to_fold
 from engramlog_server.projections.past.moments import NotKept
-from engramlog_server.projections.redis.owner_events import OwnerLog
+from engramlog_server.projections.redis.past import OwnerLog
 from engramlog_server.projections.redis.view import PartitionStanding, RedisViews
 from engramlog_server.projections.views.narrowed import shown_by, up_to
 from engramlog_server.projections.views.quoting import hidden_ids, purged_ids

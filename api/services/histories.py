@@ -55,7 +55,7 @@ from engramlog_server.projections.past.events import OwnerEvents
 from engramlog_server.projections.past.folding import Passage, fold_from, to_fold
 from engramlog_server.projections.past.moments import NotKept
 from engramlog_server.projections.redis.changelog import EntryPlace
-from engramlog_server.projections.redis.owner_events import OwnerLog
+from engramlog_server.projections.redis.past import OwnerLog
 from engramlog_server.projections.redis.view import RedisViews
 from engramlog_server.projections.views.query import moment
 from engramlog_server.projections.views.quoting import purged_ids

@@ -164,7 +164,7 @@ class TimeLines:
             spans = span_of(*happened, zone), span_of(*recorded, zone, "recorded_")
             upto = lines_of(asked, zone)
             weigh(view.state.applied // COUNTED_FOR_A_FOLDED)
-            found = self._views.events.of(
+            found = self._views.moments.columns(
                 owner,
                 standing.build,
                 view.state,

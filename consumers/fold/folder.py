@@ -192,21 +192,26 @@ class PartitionFolder:
             return
         refuse_holes(stored, self.at, self.lease.keys.tag)
         self._ready = decode_all(self._opened(stored))
-        names = {one.owner for one in stored}
+        self._load_for(self._ready)
+        if any(self._opens_now(one) for one, event in self._ready if isinstance(event, UndecodableEvent)):
+            self._ready = decode_all(self._opened(stored))  # a key came back in between
+            load_owners(self._load, self.lease.keys, named_memories(self._ready), self._owners)
+
+    def _load_for(self, decoded: Sequence[Decoded]) -> dict[str, None]:
+        """Load whom these events are about, and what they reach; gives their names."""
+        names = dict.fromkeys(stored.owner for stored, _ in decoded)
         self._let_go_of_erased(names)
         if self._whole:
             for name in names:
                 if name not in self._owners:
                     self._owners[name] = WorkingOwner()
         else:
-            wanted = named_memories(self._ready)
+            wanted = named_memories(decoded)
             if not all_loaded(wanted, self._owners):
                 self._lane.settle()  # what is asked of Redis must not be on its way to it
                 load_owners(self._load, self.lease.keys, wanted, self._owners)
         load_secrets(self._load, self.lease.keys, self._owners, names)
-        if any(self._opens_now(one) for one, event in self._ready if isinstance(event, UndecodableEvent)):
-            self._ready = decode_all(self._opened(stored))  # a key came back in between
-            load_owners(self._load, self.lease.keys, named_memories(self._ready), self._owners)
+        return names
 
     def _let_go_of_erased(self, names: Iterable[str]) -> None:
         """Ask anew for owners whose keys were destroyed: they may have been readmitted, and what is said of them since counts."""

@@ -34,16 +34,13 @@ from engramlog_server.projections.fold.owner import PROJECTION_VERSION
 from engramlog_server.projections.fold.partition import (
     LIMITS,
     Checkpoint,
-    Decoded,
     Outcome,
     Window,
     WindowLimits,
-    WorkingOwner,
     decode_all,
     discarded_position,
     encode_outcome,
     is_discard,
-    named_memories,
 )
 from engramlog_server.projections.redis.heads import chain_on
 from engramlog_server.projections.redis.retire import drop_build, drop_tables
@@ -51,10 +48,7 @@ from engramlog_server.projections.redis.scripts import SWITCH
 from engramlog_server.projections.redis.store import (
     CHECKPOINT_FIELDS,
     Lease,
-    all_loaded,
     checkpoint_fields,
-    load_owners,
-    load_secrets,
     read_checkpoint,
     release_lease,
     renew_lease,
@@ -260,22 +254,6 @@ class WindowFolder(PartitionFolder):
             self._count(in_hand)
             self._evict(len(in_hand))
             self._between()
-
-    def _load_for(self, decoded: Sequence[Decoded]) -> dict[str, None]:
-        """Load whom these events are about, and what they reach; gives their names."""
-        names = dict.fromkeys(stored.owner for stored, _ in decoded)
-        self._let_go_of_erased(names)
-        if self._whole:
-            for name in names:
-                if name not in self._owners:
-                    self._owners[name] = WorkingOwner()
-        else:
-            wanted = named_memories(decoded)
-            if not all_loaded(wanted, self._owners):
-                self._lane.settle()  # what is asked of Redis must not be on its way to it
-                load_owners(self._load, self.lease.keys, wanted, self._owners)
-        load_secrets(self._load, self.lease.keys, self._owners, names)
-        return names
 
     def _put_piece(self, piece: Outcome, *, last: bool) -> None:
         before, window = self.checkpoint, self._window

@@ -112,7 +112,6 @@ class ExtractionJob:
         self,
         owner: str,
         *,
-        now: int | None = None,
         stop: Callable[[], bool] = lambda: False,
         on_progress: OnProgress = lambda _done, _total: None,
         check: Check = unchecked,
@@ -125,19 +124,17 @@ class ExtractionJob:
         on. Raises BadSetting where the model cannot be asked at all, OwnerQuarantined, ConcurrencyError, StoreError.
         """
         chat = None if self._chat is None else self._chat()
-        run = _Run(self._views, self._lifecycle, chat, owner, now, on_progress, self._seen, check)
+        run = _Run(self._views, self._lifecycle, chat, owner, on_progress, self._seen, check)
         if chat is None:
             run.by_rules()
         else:
             run.by_model(chat, stop)
         return run.found
 
-    def rehearse(
-        self, owner: str, *, now: int | None = None, check: Check = unchecked
-    ) -> tuple[list[Verdict], ExtractionRun]:
+    def rehearse(self, owner: str, *, check: Check = unchecked) -> tuple[list[Verdict], ExtractionRun]:
         """What the next piece would become by the model, and what asking took. Appends nothing; raises ModelFailed too."""
         assert self._chat is not None, "rules are rehearsed from a view alone"
-        run = _Run(self._views, self._lifecycle, self._chat(), owner, now, lambda _done, _total: None, {}, check)
+        run = _Run(self._views, self._lifecycle, self._chat(), owner, lambda _done, _total: None, {}, check)
         return run.rehearsed(), run.found
 
 
@@ -150,14 +147,13 @@ class _Run:
         lifecycle: LifecycleJobs,
         chat: Chat | None,
         owner: str,
-        now: int | None,
         on_progress: OnProgress,
         seen: MutableMapping[str, int],
         check: Check,
     ) -> None:
         self._check = check
         self._views, self._lifecycle, self._chat, self._seen = views, lifecycle, chat, seen
-        self._owner, self._now, self._on_progress = owner, now, on_progress
+        self._owner, self._on_progress = owner, on_progress
         self.found = ExtractionRun(owner, RULES if chat is None else chat.model, LifecycleRun(owner))
         self._said: list[Said] | None = None
         self._places: dict[str, int] = {}
@@ -169,12 +165,10 @@ class _Run:
     def by_rules(self) -> None:
         """All at once."""
         read = self._keep_turns()
-        first = self._lifecycle.look(self._owner, lambda view, _: first_unread(view), now=self._now, check=self._check)
+        first = self._lifecycle.look(self._owner, lambda view, _: first_unread(view), check=self._check)
         asked = asked_before(said_from(self._views, self._owner, first, ASKED_BEFORE, self._check))
         planner = partial(_by_rules, read=read, check=self._check, alike=self._lifecycle.alike, asked=asked)
-        part = self._lifecycle.carry_out_plan(
-            self._owner, planner, now=self._now, on_progress=self._on_progress, check=self._check
-        )
+        part = self._lifecycle.carry_out_plan(self._owner, planner, on_progress=self._on_progress, check=self._check)
         self._append(part)
         made = _mark(part)
         self.found.read = 0 if made is None else made.turns
@@ -182,10 +176,10 @@ class _Run:
     def by_model(self, chat: Chat, stop: Callable[[], bool]) -> None:
         """A piece after the other, until nothing is unread, `stop` says so, or the model fails."""
         self._keep_turns()
-        self.found.left = self._lifecycle.look(self._owner, _unread, now=self._now, check=self._check)
+        self.found.left = self._lifecycle.look(self._owner, _unread, check=self._check)
         while True:
             read = self._keep_turns()
-            talk = self._lifecycle.look(self._owner, self._next, now=self._now, check=self._check)
+            talk = self._lifecycle.look(self._owner, self._next, check=self._check)
             if talk is None or stop():
                 break
             self._check(self.found.read, self.found.read + self.found.left)
@@ -197,14 +191,12 @@ class _Run:
                 self._most = max(1, len(talk.unread) // 2)  # one text may be what it cannot answer about
                 continue
             self._decide(chat, talk, answer, read)
-        self.found.left = self._lifecycle.look(self._owner, _unread, now=self._now, check=self._check)
+        self.found.left = self._lifecycle.look(self._owner, _unread, check=self._check)
 
     def rehearsed(self) -> list[Verdict]:
         """What the next piece would become. Raises ModelFailed."""
         assert self._chat is not None
-        talk, unread = self._lifecycle.look(
-            self._owner, lambda view, now: (self._next(view, now), _unread(view, now)), now=self._now
-        )
+        talk, unread = self._lifecycle.look(self._owner, lambda view, now: (self._next(view, now), _unread(view, now)))
         if talk is None:
             return []
         answer, trouble = self._ask(self._chat, talk)
@@ -214,7 +206,7 @@ class _Run:
         by = self._chat.model
         self.found.read, self.found.left = len(talk.unread), unread - len(talk.unread)
         return self._lifecycle.look(
-            self._owner, lambda view, _: judge_proposed(talk, answer, _heard(view, talk), view, by), now=self._now
+            self._owner, lambda view, _: judge_proposed(talk, answer, _heard(view, talk), view, by)
         )
 
     def _keep_turns(self) -> ReadTurns:
@@ -224,7 +216,7 @@ class _Run:
         only what this process has not looked at.
         """
         read, applied = self._lifecycle.look(
-            self._owner, lambda view, _: (view.state.read, view.state.applied), now=self._now, check=self._check
+            self._owner, lambda view, _: (view.state.read, view.state.applied), check=self._check
         )
         seen = self._seen.get(self._owner, 0)
         since = max(read.before, seen) if seen <= applied else read.before
@@ -232,9 +224,7 @@ class _Run:
             tail = self._views.tail(self._owner, since, self._check)
             at = since - tail.start
             said = said_from(self._views, self._owner, tail.seqs[at], check=self._check) if at < len(tail.seqs) else []
-            kept = self._lifecycle.carry_out_plan(
-                self._owner, lambda view, _: unkept(view, said), now=self._now, check=self._check
-            )
+            kept = self._lifecycle.carry_out_plan(self._owner, lambda view, _: unkept(view, said), check=self._check)
             self._append(kept)
             self._seen[self._owner] = applied
         return read
@@ -274,7 +264,7 @@ class _Run:
         planner = partial(
             _by_model, talk=talk, answer=answer, by=chat.model, took=self._spent, read=read, refused=refused
         )
-        part = self._lifecycle.carry_out_plan(self._owner, planner, now=self._now)
+        part = self._lifecycle.carry_out_plan(self._owner, planner)
         self._append(part)
         made = _mark(part)
         if made is None:

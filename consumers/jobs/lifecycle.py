@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from engramlog_server.consumers.jobs.owner_texts import live_build
 from engramlog_server.events.entry import principal_of
 from engramlog_server.events.envelope import Prepared, from_micros
 from engramlog_server.events.errors import (
@@ -26,14 +27,15 @@ from engramlog_server.events.errors import (
 from engramlog_server.events.log import AppendReceipt, EventLog
 from engramlog_server.events.of_the_store import SYSTEM_OWNERS
 from engramlog_server.events.parameters import Parameters
-from engramlog_server.events.partitions import LogKeys, parse_position, partition_of, position_text
+from engramlog_server.events.partitions import parse_position, partition_of, position_text
+from engramlog_server.events.redis.scan import pairs
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.standing import Speaker
 from engramlog_server.events.validation import make_event, ready
 from engramlog_server.projections.checks import Bounds, Check, unchecked
 from engramlog_server.projections.embedding.compared import VectorsCompared
 from engramlog_server.projections.embedding.meaning import KnownVectors
-from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys, version_of
+from engramlog_server.projections.fold.builds import version_of
 from engramlog_server.projections.fold.changelog import id_text
 from engramlog_server.projections.fold.owner import PROJECTION_VERSION
 from engramlog_server.projections.language.contradiction.change import Alike, no_model
@@ -48,8 +50,6 @@ from engramlog_server.projections.views.view import OwnerView
 RULE = "rule"
 REQUEST = 500
 """Decisions appended at once."""
-PAGE = 500
-"""Owners read at once."""
 TRIES = 5
 """How often a plan is made again because new events of the owner arrived."""
 WAIT_SECONDS = 10.0
@@ -357,14 +357,7 @@ def _first(looked: Sequence[VectorsCompared]) -> VectorsCompared | None:
 
 def owners_of(wire: Wire, tag: str) -> list[str]:
     """The owners of a partition, sorted, without the store's own; read in pages from the live build."""
-    live = (wire.call("HGET", LogKeys(tag).meta, "live") or FIRST_BUILD.encode()).decode()
-    found: set[str] = set()
-    cursor = b"0"
-    while True:
-        cursor, page = wire.call("HSCAN", BuildKeys(tag, live).owners, cursor, "COUNT", PAGE)
-        found.update(name.decode() for name in page[::2])
-        if cursor == b"0":
-            return sorted(found - SYSTEM_OWNERS)
+    return sorted({name.decode() for name, _ in pairs(wire, live_build(wire, tag).owners)} - SYSTEM_OWNERS)
 
 
 def _requests(decisions: Sequence[Decision]) -> Iterator[list[Decision]]:

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import NamedTuple
 
-from engramlog_server.consumers.jobs.lifecycle import PAGE, LifecycleJobs
+from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
 from engramlog_server.consumers.jobs.owner_texts import live_build
+from engramlog_server.events.redis.scan import pairs
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.projections.fold.builds import BuildKeys
 from engramlog_server.projections.lifecycle import Decision
@@ -23,6 +24,7 @@ from engramlog_server.projections.views.view import OwnerView
 LINK = "link"
 MANY = 200
 """With more new memories of one owner, all are compared at once as by the daily job, which is less work."""
+PAGE = 500
 MOST_PAGES = 5
 """Pages of changed memories that are searched for new ones; an owner with more counts as having many."""
 
@@ -80,13 +82,8 @@ class LinkingJob:
 
 def owners_since(wire: Wire, keys: BuildKeys, since: int) -> list[str]:
     """The owners of a partition with events after a seq, by name. Raises StoreError, DamagedState."""
-    owners, cursor = set[str](), b"0"
-    while True:
-        cursor, page = wire.call("HSCAN", keys.owners, cursor, "COUNT", PAGE)
-        named = ((name.decode(), raw) for name, raw in zip(page[::2], page[1::2], strict=True))
-        owners.update(owner for owner, raw in named if read_owner(keys, owner, raw).seq > since)
-        if cursor == b"0":
-            return sorted(owners)
+    owners = ((name.decode(), raw) for name, raw in pairs(wire, keys.owners))
+    return sorted({owner for owner, raw in owners if read_owner(keys, owner, raw).seq > since})
 
 
 def folded_to(wire: Wire, tag: str) -> int:

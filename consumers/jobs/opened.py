@@ -47,11 +47,11 @@ NAMED = 3
 class Lent(Generic[T]):
     """A model that a job process lends to its jobs: made at first need, and not asked for a while after it failed."""
 
-    def __init__(self, make: Callable[[], T], rest_seconds: float = REST_SECONDS) -> None:
+    def __init__(self, make: Callable[[], T], until: list[float] | None = None) -> None:
+        """`until`: when it may be asked again, of another that rests with it."""
         self._make = make
         self._made: T | None = None
-        self._rest = rest_seconds
-        self._until = 0.0
+        self._until = [0.0] if until is None else until
 
     def __call__(self) -> T:
         """The model. Raises what making it raises."""
@@ -61,34 +61,16 @@ class Lent(Generic[T]):
 
     @property
     def rests(self) -> bool:
-        """Whether it failed less than `rest_seconds` ago."""
-        return monotonic() < self._until
+        """Whether it failed less than `REST_SECONDS` ago."""
+        return monotonic() < self._until[0]
 
     def failed(self) -> None:
         """Do not ask it for a while."""
-        self._until = monotonic() + self._rest
+        self._until[0] = monotonic() + REST_SECONDS
 
-
-class LentThrough(Lent[T]):
-    """The same model in a wrapper, such as one that counts its questions; it rests when the model does."""
-
-    def __init__(self, lent: Lent[T], wrap: Callable[[T], T]) -> None:
-        super().__init__(lent)
-        self._lent = lent
-        self._wrap = wrap
-
-    def __call__(self) -> T:
-        """See `Lent`."""
-        return self._wrap(self._lent())
-
-    @property
-    def rests(self) -> bool:
-        """See `Lent`."""
-        return self._lent.rests
-
-    def failed(self) -> None:
-        """See `Lent`."""
-        self._lent.failed()
+    def through(self, wrap: Callable[[T], T]) -> Lent[T]:
+        """The same model in a wrapper, such as one that counts its questions; both rest together."""
+        return Lent(lambda: wrap(self()), self._until)
 
 
 class JobResources(NamedTuple):

@@ -25,7 +25,6 @@ from engramlog_server.consumers.jobs.opened import (
     GivenUp,
     JobResources,
     Lent,
-    LentThrough,
     OpenedStore,
     Walked,
     model_stopped,
@@ -369,7 +368,7 @@ def _counted(kind: str, served: JobResources) -> Lent[Chat] | None:
     chat, note = served.chat, served.note
     if chat is None or note is None:
         return chat
-    return LentThrough(chat, lambda made: CountedChat(made, USES[kind], note) if kind in USES else made)
+    return chat.through(lambda made: CountedChat(made, USES[kind], note) if kind in USES else made)
 
 
 def _model(kind: str, served: JobResources) -> Lent[Any] | None:

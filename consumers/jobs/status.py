@@ -10,7 +10,7 @@ import re
 import zlib
 from base64 import b64decode
 from binascii import Error as NotBase64
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Literal, NamedTuple
 
@@ -340,7 +340,7 @@ def _stopped(reasons: Mapping[int, str]) -> list[dict[str, Any]]:
 
 def _error(packed: bytes) -> str | None:
     """The last line of a traceback: type and message of our own errors about the store, else only the type."""
-    lines = _unpacked(packed, b64decode).rstrip().splitlines() if packed else []
+    lines = _unpacked(packed).rstrip().splitlines() if packed else []
     if not lines:
         return None
     kind, _, words = lines[-1].partition(": ")
@@ -356,9 +356,9 @@ def _error(packed: bytes) -> str | None:
     return _shown(f"{name}: {words}" if ours and words else name)
 
 
-def _unpacked(packed: bytes, decode: Callable[[bytes], bytes]) -> str:
+def _unpacked(packed: bytes) -> str:
     try:
-        return zlib.decompressobj().decompress(decode(packed), _MOST_UNPACKED).decode("utf-8", "replace")
+        return zlib.decompressobj().decompress(b64decode(packed), _MOST_UNPACKED).decode("utf-8", "replace")
     except (zlib.error, NotBase64, ValueError):
         return ""
 

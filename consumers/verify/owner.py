@@ -199,6 +199,8 @@ UNREADABLE = (ValueError, msgspec.MsgspecError, OverflowError, TypeError, Recurs
 """What reading damaged bytes raises."""
 
 
+TRIES = 50
+"""How often an owner is read again that commits are about meanwhile."""
 MOST_NAMED = 20
 """Positions or entries named in one difference."""
 
@@ -222,10 +224,10 @@ class StoredOwner(NamedTuple):
     changed: dict[bytes, bytes]
 
 
-def read_found(wire: Wire, keys: BuildKeys, name: str, tries: int = 50) -> StoredOwner | None:
+def read_found(wire: Wire, keys: BuildKeys, name: str) -> StoredOwner | None:
     """What is stored of an owner; None where commits about it never stopped while it was read."""
     before = _standing(wire, keys, name)
-    for _ in range(tries):
+    for _ in range(TRIES):
         records, packs = dict(pairs(wire, keys.records(name))), list(pairs(wire, keys.changelog(name)))
         tail, changed = wire.call("GET", keys.tail(name)) or b"", dict(members(wire, keys.changes(name)))
         after = _standing(wire, keys, name)

@@ -31,7 +31,7 @@ from engramlog_server.consumers.verify.sealing import Opening, compare_gone, com
 from engramlog_server.consumers.verify.vectors import compare_vectors
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import DamagedState, LogGap
-from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.events.parameters import DEFAULTS
 from engramlog_server.events.partitions import STORE_KEY, position_text
 from engramlog_server.events.redis.clock import redis_ms
 from engramlog_server.events.redis.gap import refuse_gap
@@ -56,14 +56,13 @@ def verify_partition(
     partition: int,
     tag: str,
     *,
-    base: Parameters = DEFAULTS,
     chain_at: Iterable[int] = (),
     on_progress: Progress = lambda _done, _all: None,
 ) -> Findings:
     """Compare one partition's live build with its log. The verdict has the chain at the seqs `chain_at`."""
     verdict, wire = Findings(partition), open_wire(client)
     try:
-        verification = _Verification(wire, tag, verdict, base, chain_at, on_progress)
+        verification = _Verification(wire, tag, verdict, chain_at, on_progress)
         with suppress(_CannotReadOn):  # it was reported; data behind it cannot be compared
             verification.run()
         verdict.chains = verification.chains
@@ -79,12 +78,10 @@ class _CannotReadOn(Exception):
 class _Verification:
     """One partition, compared step by step."""
 
-    def __init__(
-        self, wire: Wire, tag: str, verdict: Findings, base: Parameters, chain_at: Iterable[int], on_progress: Progress
-    ) -> None:
+    def __init__(self, wire: Wire, tag: str, verdict: Findings, chain_at: Iterable[int], on_progress: Progress) -> None:
         self._wire, self._tag = wire, tag
         self._verdict = verdict
-        self._oracle = Oracle(base, verdict.partition)
+        self._oracle = Oracle(DEFAULTS, verdict.partition)
         partitions = wire.call("HGET", STORE_KEY, "partitions")
         self._ledger = Ledger(verdict.partition, int(partitions), chain_at, sealed=wire.seals.is_on)
         self._on_progress = on_progress

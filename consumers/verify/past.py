@@ -37,8 +37,14 @@ from engramlog_server.projections.past.moments import (
 )
 from engramlog_server.projections.redis.changelog import HEAD as ENTRIES
 from engramlog_server.projections.redis.changelog import EntryHead, blocks, read_entry_head, sum_of
-from engramlog_server.projections.redis.moments import HEAD, read_moments_head, read_parts
-from engramlog_server.projections.redis.owner_events import EVENTS, read_head_of_events, read_stored_events
+from engramlog_server.projections.redis.past import (
+    EVENTS,
+    HEAD,
+    read_head_of_events,
+    read_moments_head,
+    read_parts,
+    read_stored_events,
+)
 from engramlog_server.projections.redis.store import read_entries, read_owner, slices
 
 Pairs = set[tuple[int, int]]

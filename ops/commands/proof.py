@@ -305,11 +305,8 @@ def verify_identity(store: OpenStore) -> Findings:
     """What belongs to no partition."""
     from engramlog_server.consumers.verify.store import verify_store
 
-    wire = store.wire()
-    try:
+    with closing(store.wire()) as wire:
         return verify_store(wire)
-    finally:
-        wire.close()
 
 
 def verified(verdicts: list[Findings]) -> dict[str, Any]:

@@ -105,15 +105,14 @@ def examine(
     *,
     on_wait: Callable[[str], None] | None = None,
     own: Callable[[], int] = now_micros,
-    seconds: float = CHECK_SECONDS,
 ) -> DoctorReport:
     """Look at the deployment of these settings; nothing of it is changed. `own`: this machine's clock, microseconds since 1970.
 
     Raises NothingToCheck if there is no store.
     """
-    before = run_all(of_this_machine(settings, own), seconds)  # before a server is started on the folder
+    before = run_all(of_this_machine(settings, own), CHECK_SECONDS)  # before a server is started on the folder
     with reach(settings, on_wait=on_wait) as reached:
-        findings = [*before, *unreached(reached), *run_all(of_the_store(reached, own), seconds)]
+        findings = [*before, *unreached(reached), *run_all(of_the_store(reached, own), CHECK_SECONDS)]
         store_id = None if reached.identity is None else reached.identity.store_id
     return report(store_id, utc_text(from_micros(own())), findings)
 

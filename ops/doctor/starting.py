@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from engramlog_server.api.http.server.listener import OPERATE, claim
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import BadSetting, EngramlogError, StoreMismatch, StoreUnavailable
-from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.ready import STORE_SETTING, refuse_replica
-from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.events.text import NONE
 from engramlog_server.ops.clock import now_micros
 from engramlog_server.ops.doctor import checks, servers
@@ -51,7 +49,7 @@ from engramlog_server.ops.models import model_of
 from engramlog_server.ops.processes.limits import ENOUGH, FEW_FILES
 from engramlog_server.ops.sealing.master import master_of
 from engramlog_server.ops.settings import Settings
-from engramlog_server.ops.store import check_queue
+from engramlog_server.ops.store import check_queue, wire_to
 from engramlog_server.ops.token import read_token
 from engramlog_server.projections.access.book import AccessBook
 from engramlog_server.projections.redis.create import StoreIdentity, check_parameters
@@ -212,14 +210,11 @@ def look_at_queue(settings: Settings) -> list[CheckFinding]:
         check_queue(url, min(settings.redis_timeout, SECONDS))
     except EngramlogError as error:
         return [refused(REDIS, "queue", error)]
-    client = connect(url, timeout=min(settings.redis_timeout, SECONDS))
     try:
-        with closing(open_wire(client)) as wire:
+        with wire_to(url, min(settings.redis_timeout, SECONDS)) as wire:
             wire.call("EXISTS", "engramlog")
     except StoreUnavailable as error:
         return [REDIS.advice("queue", f"ENGRAMLOG_QUEUE_URL: {error.message}", "no job is done until it answers")]
-    finally:
-        client.close()
     return [REDIS.ok("queue", "the Redis of the queue answers")]
 
 

@@ -209,6 +209,6 @@ def _cure(folder: Path, file: Path, binary: RedisBinary) -> str:
     return f"copy {folder} and run `{command}`: it drops all after the damage (without --fix it only tells how much)"
 
 
-def last_lines(log: str, count: int = 12) -> list[str]:
-    """The last `count` lines of a log that say something."""
-    return [line.rstrip() for line in log.splitlines() if line.strip()][-count:]
+def last_lines(log: str) -> list[str]:
+    """The last twelve lines of a log that say something."""
+    return [line.rstrip() for line in log.splitlines() if line.strip()][-12:]

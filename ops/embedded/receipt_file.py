@@ -91,15 +91,13 @@ class ReceiptFile:
 class ReceiptKeeper:
     """Gives a log the receipts that were kept, and keeps those that it gets: each second while they move, and at its end."""
 
-    def __init__(
-        self, log: RedisEventLog, file: ReceiptFile, alarms: Alarms, *, seconds: float = EVERY_SECONDS
-    ) -> None:
+    def __init__(self, log: RedisEventLog, file: ReceiptFile, alarms: Alarms) -> None:
         self.file = file
         self._log = log
         self._alarms = alarms
         self._saved: dict[int, NewestReceipt] = {}
         self._lock = Lock()
-        self._every = Every(seconds, self.save, "receipts", at_once=False)
+        self._every = Every(EVERY_SECONDS, self.save, "receipts", at_once=False)
         self._unclear = True
         """Whether an alarm of ours, or of a process before us, may stand."""
         self.moved = False

@@ -44,11 +44,10 @@ from engramlog_server.ops.embedded.folder import (
     unusable,
     write_server_file,
 )
-from engramlog_server.ops.embedded.lock import FolderLock, is_owned, owner_told
+from engramlog_server.ops.embedded.lock import FolderLock, is_owned, may_be_used, owner_told, using, wanting
 from engramlog_server.ops.embedded.process import ProgressBound, ServerPlan, ServerProcess, default_maxmemory, read_log
 from engramlog_server.ops.embedded.socket import KeptSocket, answers, connect, listens, remove_socket, socket_path
 from engramlog_server.ops.embedded.store import StoreFile, read_store_file, refuse_other_store, write_store_file
-from engramlog_server.ops.embedded.wanted import may_be_used, using, wanting
 
 __all__ = [
     "EmbeddedRedis",
@@ -75,7 +74,7 @@ class EmbeddedRedis:
         lock: FolderLock | None,
         used: int | None = None,
     ) -> None:
-        """`used`: what keeps the server of a process there that would leave once nobody asks (`ops.embedded.wanted`)."""
+        """`used`: what keeps the server of a process there that would leave once nobody asks (`ops.embedded.lock`)."""
         self.folder = folder
         self.socket_path = Path(running.socket)
         self.pid = running.pid

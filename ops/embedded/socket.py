@@ -148,7 +148,7 @@ class KeptSocket:
     def __init__(self, folder: Path, socket: Path) -> None:
         """Make the second name. Where the file system knows no hard links to sockets, a removed one is only noticed."""
         self._socket = socket
-        self._inode = _inode(socket)
+        self._inode = inode_of(socket)
         self._kept: Path | None = None
         for place in kept_names(folder, socket):
             try:
@@ -161,9 +161,9 @@ class KeptSocket:
 
     def tend(self) -> Found:
         """Put the socket's file back where it is gone or another lies in its place; `lost` where that cannot be done."""
-        if _inode(self._socket) == self._inode:
+        if inode_of(self._socket) == self._inode:
             return "there"
-        if self._kept is None or _inode(self._kept) != self._inode:
+        if self._kept is None or inode_of(self._kept) != self._inode:
             return "lost"
         fresh = self._socket.with_name(f"{self._socket.name}.new")
         try:
@@ -180,7 +180,8 @@ def kept_names(folder: Path, socket: Path) -> tuple[Path, ...]:
     return tuple(dict.fromkeys((folder / KEPT, socket.with_name(KEPT))))
 
 
-def _inode(path: Path) -> tuple[int, int] | None:
+def inode_of(path: Path) -> tuple[int, int] | None:
+    """Which file has this very name; None if there is none."""
     try:
         found = path.lstat()
     except OSError:

@@ -107,15 +107,15 @@ def aside(path: Path) -> Path:
     return path.with_name(f"{path.name}.1")
 
 
-def read_copy(path: Path, field: str = "against") -> HeadBook:
+def read_copy(path: Path) -> HeadBook:
     """A user's file of heads. Raises InputError if it cannot be read or holds none."""
     try:
         if path.stat().st_size > MOST_READ:
-            raise InputError(f"{field}: {path} is larger than {MOST_READ:,} bytes", field=field, got=str(path))
+            raise InputError(f"against: {path} is larger than {MOST_READ:,} bytes", field="against", got=str(path))
         raw = path.read_bytes()
     except OSError as error:
-        raise InputError(f"{field}: {path} cannot be read: {error}", field=field, got=str(path)) from error
-    return copied_book(raw, field, str(path))
+        raise InputError(f"against: {path} cannot be read: {error}", field="against", got=str(path)) from error
+    return copied_book(raw, "against", str(path))
 
 
 POST_SECONDS = 5.0

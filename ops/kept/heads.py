@@ -7,6 +7,7 @@ the checkpoint another chain, and later events would hide that.
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import UUID
 
@@ -246,11 +247,8 @@ class Against:
     def accepted(self) -> list[dict[str, Any]]:
         """Every accepted change of the log, from the store and the files."""
         found: dict[tuple[int, int, str], dict[str, Any]] = {}
-        wire = self._store.wire()
-        try:
+        with closing(self._store.wire()) as wire:
             raws = wire.call("HVALS", ACCEPTED_KEY)
-        finally:
-            wire.close()
         for raw in raws:
             try:
                 one = msgspec.json.decode(raw, type=dict[str, Any])
@@ -350,13 +348,10 @@ def accept_changed_log(
     heads = [Head(one.partition, one.seq, one.found or "") for one in unmet.values()]
     file.append(utc_text(at), store.identity.store_id, heads, "accepted", reason)
     told = [_accepted(head, utc_text(at), reason) for head in heads]
-    wire = store.wire()
-    try:
+    with closing(store.wire()) as wire:
         for one in told:
             field = f"{position_text(one['partition'], one['seq'])} {one['at']}"
             wire.call("HSETNX", ACCEPTED_KEY, field, msgspec.json.encode(one))
-    finally:
-        wire.close()
     for number in unmet:
         store.alarms.cleared(LOG_CHANGED, f"partition {number}")
     return told

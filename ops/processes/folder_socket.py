@@ -6,7 +6,6 @@ first: a client that trusted a port would show the folder's token to a stranger.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import socket
 from collections.abc import Callable
@@ -15,7 +14,8 @@ from threading import Event as Flag
 from time import monotonic
 
 from engramlog_server.ops.embedded.folder import unusable
-from engramlog_server.ops.embedded.wanted import is_used, is_wanted, wanting
+from engramlog_server.ops.embedded.lock import is_used, is_wanted, try_lock, wanting
+from engramlog_server.ops.embedded.socket import inode_of
 
 NAME = "api.sock"
 LOCK = "engramlog.api"
@@ -37,27 +37,24 @@ class FolderSocket:
             self.path.unlink(missing_ok=True)  # the process that left it is gone: the lock is ours
             _bind(self.listener, folder)
             self.path.chmod(0o600)
-            self._made = _identity(self.path)
+            self._made = inode_of(self.path)
         except BaseException:
             self.listener.close()
             raise
 
     @classmethod
     def claim(cls, folder: Path) -> FolderSocket | None:
-        """The folder's socket; None while another process has it. Raises UnusableFolder if it cannot be made."""
+        """The folder's socket; None while another process has it. Raises EmbeddedRedisError if it cannot be made."""
+        lock = try_lock(folder, LOCK)
+        if lock is None:
+            return None
         try:
-            lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return cls(folder, lock)
-            except BlockingIOError:
-                os.close(lock)
-                return None
-            except BaseException:
-                os.close(lock)
-                raise
-        except OSError as error:
-            raise unusable(folder, error) from error
+            return cls(folder, lock)
+        except BaseException as error:
+            os.close(lock)
+            if isinstance(error, OSError):
+                raise unusable(folder, error) from error
+            raise
 
     @classmethod
     def claim_once_left(cls, folder: Path, told: Flag, seconds: float) -> FolderSocket | None:
@@ -74,7 +71,7 @@ class FolderSocket:
 
     def is_there(self) -> bool:
         """Whether the socket is still in the folder."""
-        return _identity(self.path) == self._made
+        return inode_of(self.path) == self._made
 
     def release(self) -> None:
         """Release the folder for other processes. Idempotent."""
@@ -99,14 +96,6 @@ def _bind(listener: socket.socket, folder: Path) -> None:
         listener.bind(f"/proc/self/fd/{within}/{NAME}")  # a short name of the same; without /proc an OSError
     finally:
         os.close(within)
-
-
-def _identity(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.lstat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 class Stay:

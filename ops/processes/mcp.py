@@ -69,25 +69,21 @@ def over_stdio(
     `metrics_at`: host and port where its metrics are told. Raises BadSetting where that is taken.
     """
     with told_metrics(metrics_at, tell) as metrics:
-        _over_stdio(settings, owner, toolset, tell, metrics)
+        supervisor = Supervisor(settings, tell, on_open=None if metrics is None else metrics.watch)
 
+        def stop(number: int) -> None:
+            # The thread that reads standard input cannot be interrupted: what is left is to close the store in order and go.
+            supervisor.close()
+            os._exit(128 + number)
 
-def _over_stdio(settings: Settings, owner: str, toolset: str, tell: Tell, metrics: ToolMetrics | None) -> None:
-    supervisor = Supervisor(settings, tell, on_open=None if metrics is None else metrics.watch)
-
-    def stop(number: int) -> None:
-        # The thread that reads standard input cannot be interrupted: what is left is to close the store in order and go.
-        supervisor.close()
-        os._exit(128 + number)
-
-    end_by_signal(stop, exit_code=None)
-    who = in_hand if settings.key is None else confined_to(_checked(settings.key.get_secret_value()))
-    server = memory_server(Connection(supervisor, owner, who), toolset, tell, metrics)
-    started()
-    try:
-        anyio.run(serve, server)
-    finally:
-        supervisor.close()
+        end_by_signal(stop, exit_code=None)
+        who = in_hand if settings.key is None else confined_to(_checked(settings.key.get_secret_value()))
+        server = memory_server(Connection(supervisor, owner, who), toolset, tell, metrics)
+        started()
+        try:
+            anyio.run(serve, server)
+        finally:
+            supervisor.close()
 
 
 def _checked(key: str) -> str:

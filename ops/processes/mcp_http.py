@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
 
 from engramlog_server.api.http.callers import GONE, Admits, Callers
 from engramlog_server.api.http.server.serve import Listening, ListeningServer, listening
@@ -22,9 +21,6 @@ from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.token import admits_of
 from engramlog_server.projections.access.book import AccessBook
 from engramlog_server.projections.access.caller import Caller
-
-if TYPE_CHECKING:
-    from engramlog_server.ops.metrics import ToolMetrics
 
 
 class _Uvicorn(ListeningServer):
@@ -73,38 +69,32 @@ def over_http(
     `metrics_at` as of `over_stdio`. Raises BadSetting for an address that others could reach, and for a port that is taken.
     """
     with told_metrics(metrics_at, tell) as metrics:
-        _over_http(settings, port, owner, toolset, tell, metrics)
-
-
-def _over_http(
-    settings: Settings, port: int, owner: str | None, toolset: str, tell: Tell, metrics: ToolMetrics | None
-) -> None:
-    listeners = listeners_of(settings, settings.host)
-    admits, mended = admits_of(settings)
-    if mended:
-        tell("data folder closed", what=mended, alarm=True)
-    listener = listening(settings.host, port, setting="--port", listener=listeners.main)
-    supervisor = Supervisor(settings, tell, on_open=None if metrics is None else metrics.watch)
-    connection = Connection(supervisor, owner)
-    provider = provider_of(settings, tell)
-    callers = callers_of(supervisor, admits, provider)
-    served = memory_server(connection, toolset, tell, metrics)
-    rules = None if provider is None else provider.rules
-    app = create_app(served, connection, admits, callers, rules, KEY_RATES)
-    raise_file_limit()
-    host = f"[{settings.host}]" if ":" in settings.host else settings.host
-    url = f"{listeners.main.scheme}://{host}:{listener.getsockname()[1]}{PATH}"
-    server = _Uvicorn(app, [Listening(listener, listeners.main)])
-    end_by_signal(server.end, cut_off=lambda: tell("stopped", in_the_middle=True))
-    try:
-        if listeners.main.public:
-            with supervisor() as application:
-                require_key(listeners, application.access_follower.book)
-        started()
-        tell("ready", url=f"{url}/{owner or 'OWNER'}")
-        with certificate_tended(listeners.certificate, tell):
-            server.run(sockets=[listener])
-    finally:
-        listener.close()
-        supervisor.close()
-        tell("stopped")
+        listeners = listeners_of(settings, settings.host)
+        admits, mended = admits_of(settings)
+        if mended:
+            tell("data folder closed", what=mended, alarm=True)
+        listener = listening(settings.host, port, setting="--port", listener=listeners.main)
+        supervisor = Supervisor(settings, tell, on_open=None if metrics is None else metrics.watch)
+        connection = Connection(supervisor, owner)
+        provider = provider_of(settings, tell)
+        callers = callers_of(supervisor, admits, provider)
+        served = memory_server(connection, toolset, tell, metrics)
+        rules = None if provider is None else provider.rules
+        app = create_app(served, connection, admits, callers, rules, KEY_RATES)
+        raise_file_limit()
+        host = f"[{settings.host}]" if ":" in settings.host else settings.host
+        url = f"{listeners.main.scheme}://{host}:{listener.getsockname()[1]}{PATH}"
+        server = _Uvicorn(app, [Listening(listener, listeners.main)])
+        end_by_signal(server.end, cut_off=lambda: tell("stopped", in_the_middle=True))
+        try:
+            if listeners.main.public:
+                with supervisor() as application:
+                    require_key(listeners, application.access_follower.book)
+            started()
+            tell("ready", url=f"{url}/{owner or 'OWNER'}")
+            with certificate_tended(listeners.certificate, tell):
+                server.run(sockets=[listener])
+        finally:
+            listener.close()
+            supervisor.close()
+            tell("stopped")

@@ -15,7 +15,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from engramlog_server.events.errors import EngramlogError, StoreUnavailable
-from engramlog_server.ops.embedded.wanted import is_used
+from engramlog_server.ops.embedded.lock import is_used
 from engramlog_server.ops.every import Every
 
 if TYPE_CHECKING:

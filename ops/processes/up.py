@@ -59,7 +59,7 @@ from engramlog_server.ops.processes.folder_socket import FolderSocket, Stay
 from engramlog_server.ops.processes.limits import FEW_FILES, give_back, raise_file_limit, started
 from engramlog_server.ops.processes.schedule import JobSchedule
 from engramlog_server.ops.processes.workers import Workers
-from engramlog_server.ops.same_code import answers_for
+from engramlog_server.ops.running_service import answers_for
 from engramlog_server.ops.sealing.watch import watch_master_key
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore, check_queue, open_the_store

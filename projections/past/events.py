@@ -19,7 +19,7 @@ from engramlog_server.events.envelope import Stored, decode, micros
 from engramlog_server.events.partitions import parse_position
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.memory.timelines import Lines
-from engramlog_server.projections.past.moments import with_sum, without_sum
+from engramlog_server.projections.past.kept import with_sum, without_sum
 
 Integers = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
@@ -236,16 +236,3 @@ def _read_block(raw: bytes, rows: int) -> OwnerEvents:
     planes = np.frombuffer(plain, np.uint8, _WIDTH * columns * there).reshape(columns, _WIDTH, there)
     seqs, happened, recorded = (np.ascontiguousarray(one.T).view("<i8").ravel().cumsum()[:rows] for one in planes)
     return OwnerEvents(seqs, happened, recorded, np.frombuffer(plain, np.uint8, rows, _WIDTH * columns * there))
-
-
-_DECODE_HEAD = msgspec.msgpack.Decoder(EventsHead)
-
-
-def read_events_head(raw: bytes | None) -> EventsHead:
-    """How far the blocks reach; nothing stored is before the first. Raises MsgspecError, ValueError."""
-    return EventsHead() if raw is None else _DECODE_HEAD.decode(without_sum(raw))
-
-
-def stored_events_head(head: EventsHead) -> bytes:
-    """The same as it is stored: nothing before the first."""
-    return with_sum(msgspec.msgpack.encode(head)) if head.events else b""

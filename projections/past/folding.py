@@ -42,18 +42,14 @@ def fold_records(
     *,
     base: Parameters = DEFAULTS,
     keep: Callable[[Stored, AnyEvent], bool] = lambda _stored, _event: True,
-    forced: Mapping[str, ParameterValue] | None = None,
-    law: str | None = None,
     check: Check = unchecked,
     total: int = 0,
     secret: bytes = b"",
 ) -> OwnerHistory:
     """`fold_owner` without a change log, and so without a chain and without what was read of turns: for questions that ask none
     of it, at half the time and a fraction of the memory.
-
-    `law`: the profile that holds at every event, whatever the owner chose.
     """
-    fold = RecordsFold(base=base, forced=forced, law=law, secret=secret)
+    fold = RecordsFold(base=base, secret=secret)
     for number, one in enumerate(stored):
         if not number % EVERY:
             check(number, total)

@@ -362,16 +362,14 @@ class RecordTouch(NamedTuple):
     """How many events were folded at once, of which this one happened last."""
 
 
-def life_of(
-    stored: Iterable[Stored], memory_id: str, base: Parameters = DEFAULTS, check: Check = unchecked
-) -> list[RecordTouch]:
+def life_of(stored: Iterable[Stored], memory_id: str, check: Check = unchecked) -> list[RecordTouch]:
     """What changed a memory, in order of time: after each touch it is as an `as_of` of that instant has it.
 
     `stored`: the owner's events in the order of folding. Only those about this memory and what hangs together with it are
     folded; edges to other memories, which no law reads, are therefore not complete. `check` is asked at each evolution.
     """
     told = _about(stored, memory_id)
-    fold = Refold(told, base, check, FREE + (PER_EVENT + 2) * len(told))
+    fold = Refold(told, DEFAULTS, check, FREE + (PER_EVENT + 2) * len(told))
     state, touches, waiting = _state(fold, memory_id), list[RecordTouch](), list[int]()
     order = sorted(range(len(told)), key=lambda number: told[number].at)
     for count, number in enumerate(order, 1):

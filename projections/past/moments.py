@@ -11,7 +11,6 @@ from __future__ import annotations
 import zlib
 from collections.abc import Collection, Iterable, Iterator, MutableMapping
 from typing import TYPE_CHECKING, NamedTuple
-from zlib import crc32
 
 import msgspec
 
@@ -26,25 +25,10 @@ from engramlog_server.projections.memory.record import (
     without_content,
     without_words,
 )
+from engramlog_server.projections.past.kept import with_sum, without_sum
 
 if TYPE_CHECKING:  # numpy, which a fold worker does without
     from engramlog_server.projections.past.events import OwnerEvents
-
-_BYTES = 4
-
-
-def with_sum(raw: bytes) -> bytes:
-    """The bytes behind their sum."""
-    return crc32(raw).to_bytes(_BYTES, "big") + raw
-
-
-def without_sum(raw: bytes) -> bytes:
-    """The bytes. Raises ValueError where the sum is another one."""
-    told = raw[_BYTES:]
-    if len(raw) < _BYTES or with_sum(told) != raw:
-        raise ValueError("its sum is another")
-    return told
-
 
 EVERY_EVENTS = 512
 """Events from one moment to the next at least, and a 256th of all of the owner's: so many are folded for any answer, and as many
@@ -138,7 +122,6 @@ class KeptPart(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 _PART = msgspec.msgpack.Decoder(KeptPart)
-_HEAD = msgspec.msgpack.Decoder(MomentsHead)
 
 
 def made_part(
@@ -177,16 +160,6 @@ def read_part(raw: bytes | None) -> KeptPart:
     if len(part.ids) != len(part.records) or any(at >= len(part.ids) for at in part.bare):
         raise ValueError("a moment whose parts do not fit each other")
     return part
-
-
-def read_moments(raw: bytes | None) -> MomentsHead:
-    """The head in its stored bytes; an empty one if nothing is stored. Raises ValueError or MsgspecError if it cannot be read."""
-    return MomentsHead() if raw is None else _HEAD.decode(without_sum(raw))
-
-
-def stored_moments(head: MomentsHead) -> bytes:
-    """The same as it is stored."""
-    return with_sum(msgspec.msgpack.encode(head))
 
 
 class NotKept(Exception):

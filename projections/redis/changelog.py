@@ -30,8 +30,8 @@ from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.checks import Check, unchecked
 from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
 from engramlog_server.projections.fold.changelog import Entry, first_in, unpack, unpack_seqs
-from engramlog_server.projections.past.moments import with_sum, without_sum
-from engramlog_server.projections.redis.made import write_made
+from engramlog_server.projections.past.kept import read_head, stored_head, with_sum, without_sum
+from engramlog_server.projections.redis.made import readable, write_made
 from engramlog_server.projections.redis.sealed import cipher_of, open_pack
 from engramlog_server.projections.redis.store import read_owner
 
@@ -78,7 +78,6 @@ class EntryBlock(msgspec.Struct, frozen=True, array_like=True, gc=False):
 
 
 _DECODE = msgspec.msgpack.Decoder(EntryBlock)
-_DECODE_HEAD = msgspec.msgpack.Decoder(EntryHead)
 
 
 def read_block(raw: bytes) -> EntryBlock:
@@ -89,16 +88,6 @@ def read_block(raw: bytes) -> EntryBlock:
     if len(block.sums) != 4 * many or (many and int(numbers.max()) >= names):
         raise ValueError("a block of entries whose parts do not fit each other")
     return block
-
-
-def read_head(raw: bytes | None) -> EntryHead:
-    """How far the blocks reach; nothing stored is before the first."""
-    return EntryHead() if raw is None else _DECODE_HEAD.decode(without_sum(raw))
-
-
-def stored_head(head: EntryHead) -> bytes:
-    """The same as it is stored: nothing before the first."""
-    return with_sum(msgspec.msgpack.encode(head)) if head.blocks else b""
 
 
 def sum_of(memory_id: str) -> int:
@@ -154,12 +143,12 @@ def standing_in(names: Sequence[int], told: Collection[int]) -> list[int]:
     return found
 
 
+INDEX = "the index of the change log"
 HEAD = "entries"
 """The field with how far the blocks reach; a block's is `entries:` and its number from 1."""
 WORTH = 2_048
 """Entries beyond the blocks from which on a reader makes blocks of them."""
 AT_ONCE = 32
-_I = TypeVar("_I")
 
 
 def told_of(wires: WirePool, keys: BuildKeys, owner: str, ids: Collection[str]) -> tuple[int, set[int]]:
@@ -178,7 +167,7 @@ def told_of(wires: WirePool, keys: BuildKeys, owner: str, ids: Collection[str]) 
 def read_entry_head(wire: Wire, keys: BuildKeys, owner: str) -> EntryHead:
     """How far the blocks reach."""
     raw = wire.call("HGET", keys.index(owner), HEAD)
-    return _index_readable(owner, raw, read_head)
+    return readable(INDEX, owner, lambda: read_head(EntryHead, raw))
 
 
 def blocks(wire: Wire, keys: BuildKeys, owner: str, head: EntryHead) -> Iterator[EntryBlock]:
@@ -186,7 +175,7 @@ def blocks(wire: Wire, keys: BuildKeys, owner: str, head: EntryHead) -> Iterator
     for start in range(0, head.blocks, AT_ONCE):
         fields = [f"{HEAD}:{number + 1}" for number in range(start, min(start + AT_ONCE, head.blocks))]
         for raw in wire.call("HMGET", keys.index(owner), *fields):
-            yield _index_readable(owner, raw or b"", read_block)
+            yield readable(INDEX, owner, partial(read_block, raw or b""))
 
 
 def make_blocks(
@@ -220,16 +209,6 @@ def make_blocks(
         if not written(maker.head, maker.put(name, told)):
             return
     written(maker.head, maker.block())
-
-
-def _index_readable(owner: str, raw: bytes, read: Callable[[bytes], _I]) -> _I:
-    try:
-        return read(raw)
-    except (*UNREADABLE, ValueError) as error:
-        raise DamagedState(
-            f"the index of the change log of owner {owner} cannot be read ({error}); `engramlog rebuild` makes it anew",
-            owner=owner,
-        ) from error
 
 
 PACKS = 64

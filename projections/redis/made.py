@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypeVar
 
-from engramlog_server.events.errors import StoreError
+from engramlog_server.events.errors import DamagedState, StoreError
 from engramlog_server.events.redis.wire import Argument, Script, WirePool
+from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.fold.builds import BuildKeys
+
+T = TypeVar("T")
 
 MAKE = Script(
     "make",
@@ -47,3 +51,13 @@ def write_made(
             return bool(wire.run(MAKE, [keys.log.meta, keys.owners, key], told))
     except StoreError:
         return False
+
+
+def readable(what: str, owner: str, read: Callable[[], T], then: str = "") -> T:
+    """What `read` makes of bytes that were made of an owner's log. Raises DamagedState; `then`: what is done instead."""
+    try:
+        return read()
+    except (*UNREADABLE, ValueError) as error:
+        raise DamagedState(
+            f"{what} of owner {owner} cannot be read ({error}); {then}`engramlog rebuild` makes it anew", owner=owner
+        ) from error

@@ -38,7 +38,8 @@ from engramlog_server.projections.fold.partition import (
 )
 from engramlog_server.projections.fold.working_set import neighbours
 from engramlog_server.projections.memory.record import Memory, decode_memory
-from engramlog_server.projections.past.moments import MomentsHead, stored_moments
+from engramlog_server.projections.past.kept import stored_head
+from engramlog_server.projections.past.moments import MomentsHead
 from engramlog_server.projections.redis.scripts import LEASE
 from engramlog_server.projections.redis.sealed import (
     SEALED_REASON,
@@ -302,7 +303,7 @@ def commit_command(
         if any(
             owner.memories[one].purged_at is not None for one in part.touched
         ):  # no past may hold its content either
-            gone = stored_moments(MomentsHead(owner.state.seq))
+            gone = stored_head(MomentsHead(owner.state.seq))
             writes.add("FORGET", keys.moments(name), (MOMENTS, gone))
     if states:
         writes.add("HSET", keys.owners, states)

@@ -46,8 +46,7 @@ from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.memory.rejection import Rejections
 from engramlog_server.projections.redis.changelog import ChangeLogs, Mark, read_names, read_packs
 from engramlog_server.projections.redis.deletions import RedisDeletions
-from engramlog_server.projections.redis.moments import RedisMoments
-from engramlog_server.projections.redis.owner_events import RedisOwnerEvents
+from engramlog_server.projections.redis.past import RedisPast
 from engramlog_server.projections.redis.scripts import DELTA
 from engramlog_server.projections.redis.sealed import cipher_of, open_pack, open_record
 from engramlog_server.projections.redis.store import (
@@ -172,8 +171,7 @@ class RedisViews:
         self._wires = WirePool(client)
         self._passing = set[str]()
         self.changelogs = ChangeLogs(self._wires, tags)
-        self.events = RedisOwnerEvents(self._wires, self.changelogs)
-        self.moments = RedisMoments(self._wires, self.changelogs, self.events)
+        self.moments = RedisPast(self._wires, self.changelogs)
         self._tags = list(tags)
         self.deletions = RedisDeletions(self._wires, self._tags)
         self.unjudged = RedisUnjudged(self._wires, self._tags)

@@ -18,10 +18,9 @@ import redis
 from engramlog_server.events.errors import EmbeddedRedisError
 from engramlog_server.events.redis.release import release_of
 from engramlog_server.ops.embedded.folder import read_server_file
-from engramlog_server.ops.embedded.lock import FolderLock
+from engramlog_server.ops.embedded.lock import FolderLock, is_used
 from engramlog_server.ops.embedded.server import EmbeddedRedis, open_folder
 from engramlog_server.ops.embedded.socket import connect, listens
-from engramlog_server.ops.embedded.wanted import is_used
 from tests.patience import PATIENCE, UntilTold
 from tests.places import ROOT
 

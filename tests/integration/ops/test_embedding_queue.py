@@ -13,8 +13,8 @@ import pytest
 from engramlog_server.api.application import Application
 from engramlog_server.api.services.remembering import NewTurn
 from engramlog_server.events.envelope import from_micros, utc_text
-from engramlog_server.ops import embedding_queue
-from engramlog_server.ops.embedding_queue import EmbeddingQueue
+from engramlog_server.ops import after_write
+from engramlog_server.ops.after_write import EmbeddingQueue
 from engramlog_server.ops.joined import JoinedApplication
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore
@@ -132,7 +132,7 @@ def test_a_write_is_acknowledged_while_the_model_still_computes(
 def test_owners_beyond_the_queue_are_left_to_the_job_and_reported_once(
     application: Application, embedder: WordEmbedder, reports: Reports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(embedding_queue, "MOST_OWNERS", 1)
+    monkeypatch.setattr(after_write, "MOST_OWNERS", 1)
     computes, may_end = Event(), Event()
 
     def slow(_texts: Sequence[str]) -> None:

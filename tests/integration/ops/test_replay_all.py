@@ -223,7 +223,7 @@ def test_an_error_that_nobody_foresaw_crosses_without_its_words(monkeypatch: pyt
     def fails(*_: Any) -> None:
         raise ValueError("I like zebrafinches")
 
-    monkeypatch.setattr(replay_all, "_refuse_another", fails)
+    monkeypatch.setattr(replay_all, "_tags", fails)
     with pytest.raises(EngramlogError, match=r"a worker failed \(ValueError\)") as failed:
         replay_all.replay_partitions(Here(), "x", 2, WholeAsked(profile="tiered"))
     assert "zebrafinches" not in str(failed.value.as_dict())

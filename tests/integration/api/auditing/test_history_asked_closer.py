@@ -9,7 +9,7 @@ import pytest
 from engramlog_server.api.work.patience import Patience, with_patience
 from engramlog_server.events.errors import DeadlineExceeded, InputError
 from engramlog_server.projections.laws import LAWS
-from engramlog_server.projections.redis.moments import MomentLimits, RedisMoments
+from engramlog_server.projections.redis.past import MomentLimits, RedisPast
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import (
     accessed,
@@ -109,14 +109,14 @@ def test_later_pages_begin_at_moments_that_earlier_ones_kept(
 ) -> None:
     store.app.views.moments.limits = SOON
     begun = list[int]()
-    begin = RedisMoments.begin
+    begin = RedisPast.begin
 
-    def noted(self: RedisMoments, *asked: Any, **more: Any) -> Any:
+    def noted(self: RedisPast, *asked: Any, **more: Any) -> Any:
         start, head = begin(self, *asked, **more)
         begun.append(start.upto)
         return start, head
 
-    monkeypatch.setattr(RedisMoments, "begin", noted)
+    monkeypatch.setattr(RedisPast, "begin", noted)
     paged(store, ada, law="tiered")
     store.app.views.moments.limits = MomentLimits()
     assert begun[0] == 0

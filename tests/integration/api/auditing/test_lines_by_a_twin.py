@@ -23,8 +23,7 @@ from engramlog_server.consumers.fold.rebuild import rebuild_partition
 from engramlog_server.events.catalogue import SynonymDefined
 from engramlog_server.events.envelope import Stored, decode, from_micros, utc_text
 from engramlog_server.events.errors import InputError, NotFound
-from engramlog_server.projections.redis.moments import MomentLimits
-from engramlog_server.projections.redis.owner_events import WORTH
+from engramlog_server.projections.redis.past import WORTH, MomentLimits
 from tests.acceptance.helpers.store import Store
 from tests.given.client import Service
 from tests.given.events import (
@@ -348,7 +347,7 @@ def test_what_is_asked_of_the_past_is_what_an_owner_answers_to_whom_nothing_else
 ) -> None:
     log = told(store, data, st.one_of(events, more, data.draw(st.sampled_from([more, aside]))))
     store.app.views.moments.limits = data.draw(st.sampled_from([MomentLimits(), EAGER_MOMENTS]))
-    store.app.views.events.worth = data.draw(st.sampled_from([1, WORTH]))
+    store.app.views.moments.worth = data.draw(st.sampled_from([1, WORTH]))
     for _ in range(3):
         asked = asked_of(data, log)
         if asked.times == {"as_of": None, "known": None}:
@@ -454,7 +453,7 @@ def test_a_rebuild_changes_no_answer_about_the_past(running: Service) -> None:
 
     def answers() -> list[Any]:
         store.reader.pasts._kept.clear()  # a new process keeps none
-        store.app.views.events._held.clear()
+        store.app.views.moments._held.clear()
         return [
             plain(ask(Asking(store, owner, times, times | {"at": None}, now)), {})
             for times, now in asked
@@ -462,7 +461,7 @@ def test_a_rebuild_changes_no_answer_about_the_past(running: Service) -> None:
         ]
 
     http.application.views.moments.limits = EAGER_MOMENTS
-    http.application.views.events.worth = 1
+    http.application.views.moments.worth = 1
     before = answers()
     rebuild_partition(http.store.client, http.store.identity.tags[partition_of(store, owner)], holder="rebuild")
     assert not unlike(before, answers())

@@ -16,7 +16,7 @@ from engramlog_server.events.envelope import from_micros, micros, utc_text
 from engramlog_server.events.errors import BeyondHead, InputError
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
-from engramlog_server.projections.redis.owner_events import EVENTS, RedisOwnerEvents
+from engramlog_server.projections.redis.past import EVENTS, RedisPast
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import accessed, created, deleted, in_session, mentioned, negated, purged, set_aside
 from tests.given.said import said
@@ -162,8 +162,8 @@ def test_an_owner_that_stands_still_is_told_up_to_there(store: Store) -> None:
 def anew(store: Store, worth: int = 1) -> TimeLines:
     """As a process that was just started asks."""
     views = store.app.views
-    views.events = RedisOwnerEvents(views._wires, views.changelogs)
-    views.events.worth = worth
+    views.moments = RedisPast(views._wires, views.changelogs)
+    views.moments.worth = worth
     return store.app.time_lines
 
 
@@ -265,8 +265,8 @@ def test_what_is_kept_of_one_history_is_not_told_of_another(store: Store) -> Non
     owner = store.owner()
     store.tell(owner, created("I like tea", day=9))
     assert times(store, owner)["happened"]["last"] == day(9)
-    (known,) = (one for one in store.app.views.events._held if one.owner == owner)
-    held = store.app.views.events._held
+    (known,) = (one for one in store.app.views.moments._held if one.owner == owner)
+    held = store.app.views.moments._held
     held[known._replace(chain=bytes(32))] = held.pop(known)
     store.tell(owner, mentioned(day=10))
     assert times(store, owner)["happened"]["last"] == day(10)

@@ -15,8 +15,7 @@ from engramlog_server.consumers.verify.partition import verify_partition
 from engramlog_server.consumers.verify.past import PastComparison
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.projections.fold.builds import FIRST_BUILD
-from engramlog_server.projections.redis.moments import HEAD, MomentLimits
-from engramlog_server.projections.redis.owner_events import EVENTS
+from engramlog_server.projections.redis.past import EVENTS, HEAD, MomentLimits
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.given.events import created, deleted, mentioned, negated, purged
 from tests.rows import each_row
@@ -28,7 +27,7 @@ LONG = 2_100
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     with embedded_store(tmp_path_factory.mktemp("held") / "data", sealed_by="none") as opened:
-        opened.app.views.events.worth = 1
+        opened.app.views.moments.worth = 1
         yield opened
 
 
@@ -198,7 +197,7 @@ def test_a_block_of_events_that_somebody_went_on_with_is_read_as_far_as_the_head
     assert redis.hget(key, EVENTS) != head
     redis.hset(key, EVENTS, head)
     store.reader._pasts._kept.clear()
-    store.app.views.events._held.clear()
+    store.app.views.moments._held.clear()
     assert store.reader.list(owner, as_of=day(6))["total"] == 7
     assert caplog.text == ""
 

@@ -13,8 +13,8 @@ from engramlog_server.consumers.verify.partition import verify_partition
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
 from engramlog_server.projections.past import moments
-from engramlog_server.projections.past.events import with_sum, without_sum
-from engramlog_server.projections.redis.moments import HEAD, MomentLimits, RedisMoments
+from engramlog_server.projections.past.kept import with_sum, without_sum
+from engramlog_server.projections.redis.past import HEAD, MomentLimits, RedisPast
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.given.events import accessed, created, deleted, mentioned, negated, purged, revised
 
@@ -27,7 +27,7 @@ SECRET_WORDS = "the blue door behind the mill"
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
     with embedded_store(tmp_path_factory.mktemp("kept") / "data", sealed_by="none") as opened:
         opened.app.views.moments.limits = SOON
-        opened.app.views.events.worth = 1
+        opened.app.views.moments.worth = 1
         yield opened
 
 
@@ -56,7 +56,7 @@ def client(store: Store) -> Any:
 def forget(store: Store) -> None:
     """What a new process does not have."""
     store.reader._pasts._kept.clear()
-    store.app.views.events._held.clear()
+    store.app.views.moments._held.clear()
 
 
 def asked(store: Store, owner: str, **times: Any) -> list[Any]:
@@ -184,14 +184,14 @@ def test_who_does_not_know_of_a_purge_keeps_nothing_of_what_it_took_away(
     store.tell(ada, deleted("m5", day=42))
     forget(store)
     store.reader.list(ada, **place)
-    begin, story = RedisMoments.begin, [purged("m5", day=80)]
+    begin, story = RedisPast.begin, [purged("m5", day=80)]
 
-    def meanwhile(self: RedisMoments, *given: Any) -> Any:
+    def meanwhile(self: RedisPast, *given: Any) -> Any:
         if story:
             store.tell(ada, story.pop())  # the view that asks is from before it
         return begin(self, *given)
 
-    monkeypatch.setattr(RedisMoments, "begin", meanwhile)
+    monkeypatch.setattr(RedisPast, "begin", meanwhile)
     forget(store)
     store.reader.list(ada, **place)
     assert not story
@@ -252,7 +252,7 @@ def test_damage_is_told_and_a_question_is_answered_from_the_log(
 def test_nothing_is_kept_where_redis_is_full_and_the_answer_is_the_same(
     store: Store, ada: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engramlog_server.projections.redis.moments.memory_share", lambda _wire: 0.76)
+    monkeypatch.setattr("engramlog_server.projections.redis.past.memory_share", lambda _wire: 0.76)
     forget(store)
     store.reader.list(ada, **times_of(store, ada)[0])
     assert client(store).exists(keys_of(store, ada).moments(ada)) == 0
@@ -261,7 +261,7 @@ def test_nothing_is_kept_where_redis_is_full_and_the_answer_is_the_same(
 def test_a_build_that_is_not_live_gets_nothing(store: Store, ada: str) -> None:
     redis, keys = client(store), keys_of(store, ada)
     live = redis.hget(keys.log.meta, "live")
-    moments_of: RedisMoments = store.app.views.moments
+    moments_of: RedisPast = store.app.views.moments
     with store.reader.snapshot(ada) as snapshot:
         state = snapshot.view.state
     source = store.reader._pasts.source(ada)

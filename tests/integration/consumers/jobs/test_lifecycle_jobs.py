@@ -375,7 +375,7 @@ def test_daily_jobs_merge_and_link_and_replay_only_for_who_asked(jobs: Jobs, ser
 
 
 def test_owners_are_read_in_pages_from_the_live_build(jobs: Jobs, live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engramlog_server.consumers.jobs.lifecycle.PAGE", 7)
+    monkeypatch.setattr("engramlog_server.events.redis.scan.PAGE", 7)
     owners = [f"owner-{n}" for n in range(100)]
     live.append(*(live.created(owner, "m") for owner in owners))
     wait_until(live.folded)

@@ -154,7 +154,14 @@ class Healthy:
         embedder = Lent(lambda: Embedders.alone(WordEmbedder))
         master = store.client.seals.master
         self._jobs = JobResources(
-            store.url, 10.0, lambda *_told, **_facts: None, Flag(), embedder=embedder, looked_at={}, master=master
+            store.url,
+            10.0,
+            lambda *_told, **_facts: None,
+            Flag(),
+            embedder=embedder,
+            looked_at={},
+            master=master,
+            keys=store.client.seals.open_keys,
         )
 
     def is_clean(self, after: str) -> None:

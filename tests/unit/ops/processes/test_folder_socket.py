@@ -14,7 +14,7 @@ from time import sleep
 import pytest
 
 from engramlog_server.events.errors import EmbeddedRedisError
-from engramlog_server.ops.embedded.wanted import is_wanted, may_be_used, using, wanting
+from engramlog_server.ops.embedded.lock import is_wanted, may_be_used, using, wanting
 from engramlog_server.ops.processes.folder_socket import NAME, FolderSocket, Stay
 from tests.patience import PATIENCE
 from tests.rows import each_row

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from engramlog_server.projections.fold.changelog import Entry
+from engramlog_server.projections.past.kept import read_head, stored_head
 from engramlog_server.projections.redis.changelog import (
     BLOCK_ENTRIES,
     BlockMaker,
     EntryHead,
     read_block,
-    read_head,
     standing_in,
-    stored_head,
     sum_of,
 )
 from tests.rows import each_row
@@ -59,10 +60,10 @@ def test_a_block_ends_with_the_pack_that_fills_it_and_the_head_says_how_far_they
     made = maker.put(15, half)
     assert made is not None
     assert made.head == EntryHead(15, 100 + BLOCK_ENTRIES, 2)
-    assert read_head(stored_head(made.head)) == made.head
+    assert read_head(EntryHead, stored_head(made.head)) == made.head
 
 
-@each_row("read", [read_block, read_head])
+@each_row("read", [read_block, partial(read_head, EntryHead)])
 def test_a_bit_that_changed_is_seen(read: object) -> None:
     maker = BlockMaker(EntryHead())
     maker.put(4, [entry("m")])

@@ -27,6 +27,7 @@ from engramlog_server.projections.past.folding import (
     nothing_folded,
     to_fold,
 )
+from engramlog_server.projections.past.kept import read_head, stored_head
 from engramlog_server.projections.past.moments import (
     KeptMemories,
     KeptMoment,
@@ -36,10 +37,8 @@ from engramlog_server.projections.past.moments import (
     Start,
     _without,
     begin_at,
-    read_moments,
     read_part,
     started,
-    stored_moments,
     stored_part,
 )
 from engramlog_server.projections.views.view import as_hidden_today, hidden_in
@@ -108,7 +107,7 @@ class Kept:
 
     def write(self, before: MomentsHead, added: Added) -> bool:
         assert before == self.head
-        self.head = read_moments(stored_moments(added.head))
+        self.head = read_head(MomentsHead, stored_head(added.head))
         self.parts[added.number] = added.part
         for number in added.gone:
             del self.parts[number]
