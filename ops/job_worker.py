@@ -14,7 +14,6 @@ from threading import Event as Flag
 
 import redis
 
-from engramlog_server.consumers.fold.presence import new_worker_id
 from engramlog_server.consumers.jobs.job import JobValidator
 from engramlog_server.consumers.jobs.opened import JobResources, Lent
 from engramlog_server.consumers.jobs.run import serving
@@ -35,6 +34,7 @@ from engramlog_server.ops.sealing.master import master_of
 from engramlog_server.ops.settings import Settings, load_settings
 from engramlog_server.ops.tracebacks import reason_of, tell_words, words_are_told
 from engramlog_server.ops.worker import add_options, awaited_identity, open_url, store_url
+from engramlog_server.ops.worker_id import new_worker_id
 from engramlog_server.projections.redis.model_uses import ModelLedger
 
 Tell = Callable[..., None]

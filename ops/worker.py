@@ -14,7 +14,7 @@ import redis
 
 from engramlog_server.consumers.fold.figures import FoldFigures
 from engramlog_server.consumers.fold.folder import Probe, unprobed
-from engramlog_server.consumers.fold.presence import LEASE_MS, new_worker_id
+from engramlog_server.consumers.fold.presence import LEASE_MS
 from engramlog_server.consumers.fold.worker import FoldWorker
 from engramlog_server.events.errors import BadSetting, EngramlogError
 from engramlog_server.events.redis.alarms import RedisAlarms
@@ -30,6 +30,7 @@ from engramlog_server.ops.processes.limits import look_seldom
 from engramlog_server.ops.sealing.master import master_of
 from engramlog_server.ops.settings import Settings, load_settings
 from engramlog_server.ops.tracebacks import tell_words
+from engramlog_server.ops.worker_id import new_worker_id
 from engramlog_server.projections.redis.create import StoreIdentity, known_identity
 from engramlog_server.projections.redis.scripts import COMMIT
 

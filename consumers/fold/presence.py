@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
-import socket
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from time import monotonic
 from typing import Any
-from uuid import uuid4
 
 import msgspec
 
@@ -140,8 +137,3 @@ def known_workers(
 def _since(facts: Mapping[str, Any], now_ms: int) -> int:
     """Milliseconds between a worker's last sign of life and now, either way: the clock may have gone back since."""
     return abs(now_ms - int(facts["beat_ms"]))
-
-
-def new_worker_id() -> str:
-    """A name that no other worker has."""
-    return f"{socket.gethostname()}-{os.getpid()}-{uuid4().hex[:6]}"

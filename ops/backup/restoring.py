@@ -34,7 +34,6 @@ from engramlog_server.consumers.backup.proving import LogProof
 from engramlog_server.consumers.backup.reading import NOT_KEPT, read_entries
 from engramlog_server.consumers.backup.rows import BackupRow, RowKind
 from engramlog_server.consumers.fold.folder import Probe, unprobed
-from engramlog_server.consumers.fold.presence import new_worker_id
 from engramlog_server.consumers.fold.rebuild import LEASE_MS, RebuildRun, rebuild_partition
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import BadSetting, DamagedState, InputError, StoreFull, StoreMismatch
@@ -56,6 +55,7 @@ from engramlog_server.ops.sealing.master import master_of
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import folder_of, reach_the_store
 from engramlog_server.ops.store_replacement import InUse, OldStore, refuse_others
+from engramlog_server.ops.worker_id import new_worker_id
 from engramlog_server.projections.redis.create import RESTORING, SEALED, StoreIdentity, read_identity, refuse_own_server
 from engramlog_server.projections.redis.restored import FromBackup
 

@@ -26,7 +26,6 @@ from engramlog_server.consumers.erasing.steps import (
     standing_of,
 )
 from engramlog_server.consumers.fold.folder import Probe, unprobed
-from engramlog_server.consumers.fold.presence import new_worker_id
 from engramlog_server.consumers.fold.rebuild import LEASE_MS, rebuild_partition, refuse_without_room
 from engramlog_server.consumers.sealing.leaving import Rewritten
 from engramlog_server.consumers.verify.partition import verify_partition
@@ -49,6 +48,7 @@ from engramlog_server.ops.kept.rejections import ValueFile, values_path
 from engramlog_server.ops.keys.backup import saved_anew
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore
+from engramlog_server.ops.worker_id import new_worker_id
 from engramlog_server.projections.fold.builds import BuildKeys
 from engramlog_server.projections.fold.changelog import id_text
 from engramlog_server.projections.redis.store import read_checkpoint

@@ -16,7 +16,6 @@ from engramlog_server.api.application import Application
 from engramlog_server.consumers.erasing.steps import drop_from_builds, drop_vectors_of
 from engramlog_server.consumers.erasing.words import LogSoFar, fence_names, wipe_entries
 from engramlog_server.consumers.fold.folder import Probe, unprobed
-from engramlog_server.consumers.fold.presence import new_worker_id
 from engramlog_server.consumers.fold.rebuild import LEASE_MS, rebuild_partition, refuse_without_room
 from engramlog_server.consumers.sealing.leaving import Rewritten
 from engramlog_server.consumers.verify.partition import verify_partition
@@ -43,6 +42,7 @@ from engramlog_server.ops.erasing.words_told import WordsPlan, deleted_with, rea
 from engramlog_server.ops.keys.backup import saved_anew
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore
+from engramlog_server.ops.worker_id import new_worker_id
 from engramlog_server.projections.decide.rejecting import rejection, values_said
 from engramlog_server.projections.fold.builds import BuildKeys
 from engramlog_server.projections.memory.rejection import known

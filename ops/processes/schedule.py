@@ -11,7 +11,6 @@ from contextlib import suppress
 from threading import Event as Flag
 from time import monotonic
 
-from engramlog_server.consumers.fold.presence import new_worker_id
 from engramlog_server.consumers.jobs.leader import has_work
 from engramlog_server.consumers.jobs.opened import JobResources, Lent
 from engramlog_server.consumers.jobs.raw_memories import RawMemories
@@ -27,6 +26,7 @@ from engramlog_server.ops.embedders import embed_minutes, embedders_of
 from engramlog_server.ops.every import Every
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.tracebacks import reason_of
+from engramlog_server.ops.worker_id import new_worker_id
 from engramlog_server.projections.embedding.choosing import Embedders
 from engramlog_server.projections.redis.create import StoreIdentity
 from engramlog_server.projections.redis.restored import still_stands

@@ -19,11 +19,11 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 import redis
 
-from engramlog_server.consumers.fold.presence import new_worker_id
 from engramlog_server.consumers.fold.rebuild import Rebuilt, rebuild_partition
 from engramlog_server.consumers.verify.findings import Findings
 from engramlog_server.consumers.verify.partition import verify_partition
 from engramlog_server.events.errors import EngramlogError
+from engramlog_server.ops.worker_id import new_worker_id
 
 Work = Literal["rebuild", "verify"]
 Progress = Callable[[int, int, int], None]

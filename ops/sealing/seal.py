@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 import msgspec
 
 from engramlog_server.consumers.fold.folder import Probe, unprobed
-from engramlog_server.consumers.fold.presence import new_worker_id
 from engramlog_server.consumers.fold.rebuild import LEASE_MS as REBUILD_LEASE_MS
 from engramlog_server.consumers.fold.rebuild import RebuildRun, rebuild_partition
 from engramlog_server.consumers.jobs.leader import queue_name
@@ -44,6 +43,7 @@ from engramlog_server.ops.store_replacement import (
     brought_over,
     what_is_there,
 )
+from engramlog_server.ops.worker_id import new_worker_id
 from engramlog_server.projections.redis.create import BEING_SEALED, check_format, refuse_own_server
 
 EVENTS_A_SECOND = 1_000
