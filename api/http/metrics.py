@@ -14,17 +14,19 @@ from datetime import datetime
 from functools import partial
 from threading import Condition, Thread
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, ProcessCollector, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from engramlog_server.api.services.capacity import AppendOnlyFile, DiskRoom, Kept
 from engramlog_server.api.version import program_version
 from engramlog_server.api.work.admission import NAMES, Lane
 from engramlog_server.events.alarms import KNOWN
 from engramlog_server.events.partitions import PASSING
+
+if TYPE_CHECKING:
+    from engramlog_server.api.services.capacity import AppendOnlyFile, DiskRoom, Kept
 
 
 def of_process(registry: CollectorRegistry, component: str) -> None:
