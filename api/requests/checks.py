@@ -31,7 +31,6 @@ from engramlog_server.events.trust import ASSERTED
 from engramlog_server.events.vocabulary import EARLIEST, ID_RULE, Actor, Trust, check_id, is_text
 from engramlog_server.projections.access.caller import AT_THE_FOLDER, Caller, ToldUpTo
 from engramlog_server.projections.choices import MAX_RESULTS
-from engramlog_server.projections.language.sensitivity.text_level import SENSITIVE, detect_sensitivity
 from engramlog_server.projections.memory.record import SECRET
 from engramlog_server.projections.memory.timelines import Lines, recorded_by
 
@@ -50,7 +49,11 @@ QUERY_HIDDEN = (
 QUERY_RULE = "a query without a secret, an address, a telephone number or the like: leave it out, the rest is recorded"
 
 
-_level = lru_cache(maxsize=4096)(detect_sensitivity)
+@lru_cache(maxsize=4096)
+def _level(text: str) -> int:
+    from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+
+    return detect_sensitivity(text)
 
 
 def is_secret(text: str) -> bool:
@@ -60,6 +63,8 @@ def is_secret(text: str) -> bool:
 
 def is_sensitive(text: str) -> bool:
     """Whether a text holds a secret, or an address, a telephone number or the like: no query with one is recorded."""
+    from engramlog_server.projections.language.sensitivity.text_level import SENSITIVE
+
     return _level(text) >= SENSITIVE
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
-from xml.etree.ElementTree import Element
 
 from starlette.responses import Response
 
@@ -22,6 +21,8 @@ from engramlog_server.events.errors import RequestTooLarge
 from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
 
 if TYPE_CHECKING:
+    from xml.etree.ElementTree import Element
+
     from engramlog_server.api.pictures.look import Look
 
 
