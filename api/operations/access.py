@@ -5,7 +5,7 @@ from __future__ import annotations
 from engramlog_server.api.choices import MOST_KEY_DAYS
 from engramlog_server.api.operations import needs
 from engramlog_server.api.operations.common import REASON
-from engramlog_server.api.operations.definition import Body, Operation, Option, Parameter, Record, needed, text
+from engramlog_server.api.operations.definition import Operation, Option, Parameter, Record, needed, text, told
 from engramlog_server.api.work.patience import Work
 
 GRANT = Record(
@@ -119,10 +119,8 @@ ISSUE = Operation(
         ),
         REASON,
     ),
-    body=Body(
-        "MakingKey",
-        "Make a key.",
-        {"team": {"summary": "For a team's agents", "value": {"principal": "support", "grants": _GRANTS_EXAMPLE}}},
+    body=told(
+        "MakingKey", "Make a key.", team=("For a team's agents", {"principal": "support", "grants": _GRANTS_EXAMPLE})
     ),
     answer="KeyMade",
     shown="access:made",
@@ -148,11 +146,7 @@ REVOKE = Operation(
         ),
         REASON,
     ),
-    body=Body(
-        "RevokingKey",
-        "Revoke a key.",
-        {"lost": {"summary": "It was lost", "value": {"key_id": "k7m2p9qa", "reason": "lost laptop"}}},
-    ),
+    body=told("RevokingKey", "Revoke a key.", lost=("It was lost", {"key_id": "k7m2p9qa", "reason": "lost laptop"})),
     answer="KeyRevokedTold",
     help="Revoke a key and every token made from it, from the next request on.",
 )
@@ -178,10 +172,10 @@ SET_GRANTS = Operation(
         ),
         REASON,
     ),
-    body=Body(
+    body=told(
         "SettingGrants",
         "All grants of a principal.",
-        {"team": {"summary": "A team's owners", "value": {"principal": "support", "grants": _GRANTS_EXAMPLE}}},
+        team=("A team's owners", {"principal": "support", "grants": _GRANTS_EXAMPLE}),
     ),
     answer="GrantsTold",
     shown="access:granted",

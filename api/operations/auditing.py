@@ -8,13 +8,13 @@ from engramlog_server.api.operations.definition import (
     MEMORY,
     OF_MEMORY,
     OWNER,
-    Body,
     Operation,
     Option,
     Parameter,
     flag,
     needed,
     text,
+    told,
     without,
 )
 from engramlog_server.api.operations.searching import QUERY, TERMS
@@ -81,10 +81,10 @@ DIFF_POSTED = DIFF.but(
     verb="diff",
     endpoint="diff_posted",
     title="Diff, asked in a body",
-    body=Body(
+    body=told(
         "Differing",
         "Two moments of an owner: for questions that are too long for an address.",
-        {"since": {"summary": "What changed since?", "value": {"since": "2026-03-03", "queries": ["coffee"]}}},
+        since=("What changed since?", {"since": "2026-03-03", "queries": ["coffee"]}),
         required=True,
     ),
 )
@@ -171,11 +171,7 @@ INSTANTS = Operation(
     work=Work.HEAVY,
     path=f"{OWNER}/instants",
     question=(
-        text(
-            "query",
-            "A question: its best results are rows, and its scores rank all rows.",
-            "What does she drink?",
-        ),
+        text("query", "A question: its best results are rows, and its scores rank all rows.", "What does she drink?"),
         Parameter(
             "ids",
             list[str],
@@ -220,13 +216,11 @@ INSTANTS_POSTED = INSTANTS.but(
     verb="instants",
     endpoint="instants_posted",
     title="Instants, asked in a body",
-    body=Body(
+    body=told(
         "InstantsWanted",
         "Rows and a span: for more ids than an address holds.",
-        {
-            "rows": {"summary": "Rows on a screen", "value": {"ids": ["coffee", "tea"], "points": 60}},
-            "question": {"summary": "A question's results", "value": {"query": "What does she drink?"}},
-        },
+        rows=("Rows on a screen", {"ids": ["coffee", "tea"], "points": 60}),
+        question=("A question's results", {"query": "What does she drink?"}),
         required=True,
     ),
 )

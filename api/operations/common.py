@@ -117,11 +117,7 @@ INCLUDE_FADED = Parameter(
 )
 
 
-TRUST = text(
-    "trust",
-    "Least trust: `imported`, `inferred` or `asserted` (said by the user).",
-    "asserted",
-)
+TRUST = text("trust", "Least trust: `imported`, `inferred` or `asserted` (said by the user).", "asserted")
 
 
 def limit(default: int, description: str = "Most entries, 1 to 1000.") -> Parameter:

@@ -111,6 +111,16 @@ class Body(NamedTuple):
     """Whether it must be sent where nothing in it must be told."""
 
 
+def told(name: str, purpose: str, *, required: bool = False, **examples: Given | tuple[str, Given]) -> Body:
+    """A body with its examples: what is told, perhaps behind a summary of it."""
+    values = {one: {"value": found} if isinstance(found, dict) else _summed(*found) for one, found in examples.items()}
+    return Body(name, purpose, values, required)
+
+
+def _summed(summary: str, value: Given) -> Given:
+    return {"summary": summary, "value": value}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Operation:
     """One thing that can be asked or told.

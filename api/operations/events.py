@@ -32,8 +32,7 @@ FILTERS = (
         list,
         (["TurnRecorded", "MemoryNegated"],),
         option=Option(
-            ("--type",),
-            "Only this event type (TurnRecorded); repeatable. `history --kind` also has decisions.",
+            ("--type",), "Only this event type (TurnRecorded); repeatable. `history --kind` also has decisions."
         ),
     ),
     *SPANS,

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from engramlog_server.api.operations import needs
 from engramlog_server.api.operations.common import OFFSET, PLACE, REASONED, limit
-from engramlog_server.api.operations.definition import OF_MEMORY, OWNER, Body, Operation, Option, needed
+from engramlog_server.api.operations.definition import OF_MEMORY, OWNER, Body, Operation, Option, needed, told
 
 _ITEM = needed(
-    "item",
-    "The inbox item.",
-    "018f3c1e-7b2a-7000-8000-000000000003",
-    option=Option(argument=True, metavar="ITEM"),
+    "item", "The inbox item.", "018f3c1e-7b2a-7000-8000-000000000003", option=Option(argument=True, metavar="ITEM")
 )
 _NAMED = {"it": {"summary": "By its id in the inbox", "value": {"item": "018f3c1e-7b2a-7000-8000-000000000003"}}}
 
@@ -60,14 +57,10 @@ AMEND = Operation(
         ),
         *REASONED,
     ),
-    body=Body(
+    body=told(
         "Amending",
         "Answer an inbox item with your own words.",
-        {
-            "words": {
-                "value": {"item": "018f3c1e-7b2a-7000-8000-000000000003", "content": "The kiln fires at 1220 degrees"}
-            }
-        },
+        words={"item": "018f3c1e-7b2a-7000-8000-000000000003", "content": "The kiln fires at 1220 degrees"},
     ),
     answer="Answered",
     statuses=OF_MEMORY,

@@ -8,12 +8,12 @@ from engramlog_server.api.operations.definition import (
     MEMORY,
     OF_MEMORY,
     OWNER,
-    Body,
     Operation,
     Option,
     Parameter,
     needed,
     text,
+    told,
 )
 from engramlog_server.api.work.patience import Work
 from engramlog_server.projections.choices import LEAST_WEIGHT, MOST_NODES
@@ -78,12 +78,7 @@ FACTS = Operation(
     needs=needs.READ,
     verb="facts",
     path=f"{OWNER}/facts",
-    question=(
-        text("about", "Only triples with this subject or object.", "coffee", "拉面"),
-        limit(50),
-        OFFSET,
-        *PLACE,
-    ),
+    question=(text("about", "Only triples with this subject or object.", "coffee", "拉面"), limit(50), OFFSET, *PLACE),
     answer="FactsKnown",
     more="A triple exists while a memory that is not deleted or purged backs it. Secret memories back no shown triple.",
     example="Example: `engramlog facts alice` or `engramlog facts alice --about 拉面`",
@@ -120,10 +115,10 @@ SYNONYM = Operation(
         Parameter("similarity", float, "Similarity, 0 to 1; 0 removes the pair.", 0.8, (0.9,)),
         *SAID,
     ),
-    body=Body(
+    body=told(
         "Defining",
         "Two words that mean the same.",
-        {"pair": {"summary": "In two languages", "value": {"word": "coffee", "synonym": "咖啡", "similarity": 0.9}}},
+        pair=("In two languages", {"word": "coffee", "synonym": "咖啡", "similarity": 0.9}),
     ),
     answer="SynonymSaid",
     example="Example: `engramlog synonyms alice coffee 咖啡 --similarity 0.9`",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engramlog_server.api.operations import needs
 from engramlog_server.api.operations.common import OFFSET, PLACE, SAID, TIMES, limit
-from engramlog_server.api.operations.definition import MEMORY, OWNER, Body, Operation, Option, Parameter, text
+from engramlog_server.api.operations.definition import MEMORY, OWNER, Operation, Option, Parameter, text, told
 
 _PAGE = (*TIMES, limit(50), OFFSET)
 HEALTH = Operation(
@@ -89,10 +89,10 @@ REINFORCE = Operation(
         ),
         *SAID,
     ),
-    body=Body(
+    body=told(
         "Reinforcing",
         "A use or a manual review.",
-        {"used": {"summary": "A memory led to it", "value": {"outcome": "used", "from_memory": "tea"}}},
+        used=("A memory led to it", {"outcome": "used", "from_memory": "tea"}),
     ),
     answer="Reinforced",
     example="Example: `engramlog reinforce alice coffee` or `engramlog reinforce alice coffee --outcome used --from-memory tea`",
@@ -114,7 +114,7 @@ GRADE = Operation(
         ),
         *SAID,
     ),
-    body=Body("Grading", "A graded review.", {"known": {"summary": "Known after a moment", "value": {"grade": 4}}}),
+    body=told("Grading", "A graded review.", known=("Known after a moment", {"grade": 4})),
     answer="Graded",
     help="Grade a review. Shows when the memory is due again by SM-2 and FSRS, and which decides. Counts as an access.",
 )
@@ -161,13 +161,11 @@ CHOOSE = Operation(
         ),
         *SAID,
     ),
-    body=Body(
+    body=told(
         "Choosing",
         "A law, parameters, or both.",
-        {
-            "law": {"summary": "Another law", "value": {"profile": "ebbinghaus"}},
-            "parameters": {"summary": "Another parameter", "value": {"parameters": {"initial_stability": 48}}},
-        },
+        law=("Another law", {"profile": "ebbinghaus"}),
+        parameters=("Another parameter", {"parameters": {"initial_stability": 48}}),
         required=True,
     ),
     answer="OwnerProfile",

@@ -27,11 +27,11 @@ from engramlog_server.api.operations.definition import (
     NEVER,
     OF_MEMORY,
     OWNER,
-    Body,
     Operation,
     Option,
     Parameter,
     text,
+    told,
 )
 from engramlog_server.api.operations.searching import OF_ROWS, SORTED
 from engramlog_server.api.work.patience import Work
@@ -107,11 +107,7 @@ REVEAL = Operation(
             description="Also record the memory as shown. The reveal itself is always recorded; neither changes the weight."
         ),
     ),
-    body=Body(
-        "Revealing",
-        "Show a secret.",
-        {"why": {"summary": "With the reason", "value": {"reason": "asked at the desk"}}},
-    ),
+    body=told("Revealing", "Show a secret.", why=("With the reason", {"reason": "asked at the desk"})),
     answer="Detail",
     help="Everything about one memory, also the text of a secret. The reveal is recorded first (`MemoriesRevealed`).",
 )

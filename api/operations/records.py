@@ -14,7 +14,7 @@ from engramlog_server.api.choices import (
 )
 from engramlog_server.api.operations import needs
 from engramlog_server.api.operations.common import ACTOR, AFTER, LINES, PLACE, REASON
-from engramlog_server.api.operations.definition import NEVER, OWNER, Body, Operation, Option, Parameter, flag, text
+from engramlog_server.api.operations.definition import NEVER, OWNER, Operation, Option, Parameter, flag, text, told
 from engramlog_server.api.work.patience import Work
 
 _FORM = Parameter(
@@ -90,10 +90,8 @@ EXPORT_REVEALED = Operation(
             option=Option(help="With --reveal: the reason, which is recorded."),
         ),
     ),
-    body=Body(
-        "Exporting",
-        "What to export, also secrets.",
-        {"secrets": {"summary": "With secrets", "value": {"reveal": True, "reason": "asked for"}}},
+    body=told(
+        "Exporting", "What to export, also secrets.", secrets=("With secrets", {"reveal": True, "reason": "asked for"})
     ),
     more="The file is written completely or not at all, with mode 0600. Purged texts are never exported.\nLeaves no trace,"
     " except that --reveal records the secrets first.",
@@ -141,11 +139,7 @@ IMPORT_RECORDS = Operation(
         ),
         Parameter("assume_utc", bool, "Times without a zone are in UTC; else they are refused.", False, (False,)),
         Parameter(
-            "core",
-            bool,
-            "Keep tiers core and system: you vouch for what they put into prompts.",
-            False,
-            route=False,
+            "core", bool, "Keep tiers core and system: you vouch for what they put into prompts.", False, route=False
         ),
     ),
     answer="RecordsImported",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engramlog_server.api.operations import needs
 from engramlog_server.api.operations.common import ACTOR, MODE, OFFSET, REASON, TIMES, limit
-from engramlog_server.api.operations.definition import OWNER, Body, Operation, Option, Parameter, flag, text
+from engramlog_server.api.operations.definition import OWNER, Operation, Option, Parameter, flag, text, told
 from engramlog_server.api.work.patience import Work
 
 
@@ -93,19 +93,11 @@ REPLAY = Operation(
         OFFSET,
         *TIMES,
     ),
-    body=Body(
+    body=told(
         "Replaying",
         "Fold an owner's events again, in memory.",
-        {
-            "faster": {
-                "summary": "What if they forgot faster?",
-                "value": {"parameters": {"user_factor": 1.3}, "query": "coffee"},
-            },
-            "assistant": {
-                "summary": "What if the assistant had said nothing?",
-                "value": {"without_actors": ["assistant"], "queries": ["coffee"]},
-            },
-        },
+        faster=("What if they forgot faster?", {"parameters": {"user_factor": 1.3}, "query": "coffee"}),
+        assistant=("What if the assistant had said nothing?", {"without_actors": ["assistant"], "queries": ["coffee"]}),
         required=True,
     ),
     answer="Replayed",
@@ -144,23 +136,18 @@ RETRACT = Operation(
         ACTOR,
         REASON,
     ),
-    body=Body(
+    body=told(
         "Retracting",
         "What to undo: first with `dry_run`, then with the `reach` that it returned.",
-        {
-            "look": {
-                "summary": "What would it reach?",
-                "value": {"without_actors": ["assistant"], "dry_run": True, "queries": ["coffee"]},
+        look=("What would it reach?", {"without_actors": ["assistant"], "dry_run": True, "queries": ["coffee"]}),
+        do=(
+            "Do it",
+            {
+                "without_actors": ["assistant"],
+                "reach": "5d41402abc4b2a76b9719d911017c592",
+                "reason": "it made things up",
             },
-            "do": {
-                "summary": "Do it",
-                "value": {
-                    "without_actors": ["assistant"],
-                    "reach": "5d41402abc4b2a76b9719d911017c592",
-                    "reason": "it made things up",
-                },
-            },
-        },
+        ),
         required=True,
     ),
     answer="Retracted",

@@ -21,13 +21,13 @@ from engramlog_server.api.operations.common import OFFSET, PLACE, TIMES, TRACE, 
 from engramlog_server.api.operations.definition import (
     MEMORY,
     OWNER,
-    Body,
     Operation,
     Option,
     Parameter,
     flag,
     needed,
     text,
+    told,
 )
 from engramlog_server.api.operations.knowing import MAP
 from engramlog_server.api.work.patience import Work
@@ -151,15 +151,11 @@ CONTEXT = Operation(
             option=Option(("--trace/--no-trace",)),
         ),
     ),
-    body=Body(
+    body=told(
         "ContextAsked",
         "A message to answer.",
-        {
-            "turn": {
-                "value": {"text": "What should I drink tonight?", "session": "s1", "turn_id": "D4:7", "budget": 800}
-            },
-            "中文": {"value": {"text": "今晚喝什么好？", "messages": 0}},
-        },
+        turn={"text": "What should I drink tonight?", "session": "s1", "turn_id": "D4:7", "budget": 800},
+        中文={"text": "今晚喝什么好？", "messages": 0},
     ),
     answer="ContextBlock",
     route_help="The block for a prompt. Records nothing unless `trace` is true.",
@@ -191,11 +187,7 @@ CLEANUP = Operation(
             ),
         ),
     ),
-    body=Body(
-        "Cleaning",
-        "Which jobs, and whether to write.",
-        {"preview": {"summary": "What would be done?", "value": {"dry_run": True}}},
-    ),
+    body=told("Cleaning", "Which jobs, and whether to write.", preview=("What would be done?", {"dry_run": True})),
     answer="Cleaned",
     route_help="Run lifecycle jobs now: record levels, delete what the owner's law lets go, purge.\n\nDeletions can be restored"
     " for 30 days. A purge removes a text from everything computed; the log still holds it.",
@@ -210,9 +202,7 @@ EPISODES = Operation(
     path=f"{OWNER}/episodes",
     title="Make episodes",
     question=(flag("dry_run", "Show what would be made. Write nothing; ask no model."),),
-    body=Body(
-        "Making", "Whether to write.", {"preview": {"summary": "What would be made?", "value": {"dry_run": True}}}
-    ),
+    body=told("Making", "Whether to write.", preview=("What would be made?", {"dry_run": True})),
     answer="Left",
     statuses=(409, 503, 504, 507),
     route_help="Make episodes of messages that left working memory or of sessions that ended, and record which memories replies"
@@ -232,10 +222,8 @@ EXTRACT = Operation(
             "by", str, "`rules`, or `model`: the language model of `ENGRAMLOG_MODEL` is asked.", RULES, (RULES, MODEL)
         ),
     ),
-    body=Body(
-        "Extracting",
-        "By rules or a model, and whether to write.",
-        {"preview": {"summary": "What would be kept?", "value": {"dry_run": True}}},
+    body=told(
+        "Extracting", "By rules or a model, and whether to write.", preview=("What would be kept?", {"dry_run": True})
     ),
     answer="Extracted",
     route_help="Extract typed memories from unread turns. Nothing is done twice.\n\nIf turns are `left` because a model had no"

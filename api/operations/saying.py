@@ -16,6 +16,7 @@ from engramlog_server.api.operations.definition import (
     flag,
     needed,
     text,
+    told,
 )
 from engramlog_server.api.operations.writing import NOW, TURN_ID
 from engramlog_server.projections.choices import CATEGORY, KIND
@@ -95,21 +96,16 @@ ADD = Operation(
         BECAUSE,
         Parameter("grounds", [GROUND], "Documents on which it rests, at most 16.", [], _GROUNDS, option=None),
         Parameter(
-            "metadata",
-            dict[str, Plain] | None,
-            "Named values, at most 32 and 4 KiB.",
-            None,
-            _METADATA,
-            option=None,
+            "metadata", dict[str, Plain] | None, "Named values, at most 32 and 4 KiB.", None, _METADATA, option=None
         ),
         SESSION,
         *SAID,
         EVENT_ID.but(option=None),
     ),
-    body=Body(
+    body=told(
         "Remembering",
         "One memory. Omitted fields have their defaults.",
-        {"tea": {"summary": "By the user, now", "value": {"content": "I drink tea"}}},
+        tea=("By the user, now", {"content": "I drink tea"}),
     ),
     answer="Remembered",
     more="Rules read the text: a password or document number makes it a secret, which only `get --reveal` shows.\nUse"
@@ -138,10 +134,10 @@ EDIT = Operation(
         DRY_RUN,
         *SAID,
     ),
-    body=Body(
+    body=told(
         "Editing",
         "The new version of a memory. Omitted fields stay.",
-        {"more": {"summary": "More exact", "value": {"content": "I drink green tea"}}},
+        more=("More exact", {"content": "I drink green tea"}),
     ),
     answer="Edited",
     more="Keywords, tags and reason replace earlier ones if they are given. Use `negate` if the memory became untrue.",
@@ -183,15 +179,10 @@ GROUND_REPORT = Operation(
         limit(1_000, "Most memories to change, 1 to 1000; `left` counts the rest."),
         *SAID,
     ),
-    body=Body(
+    body=told(
         "Reporting",
         "A document has this digest now.",
-        {
-            "page": {
-                "summary": "A page was read again",
-                "value": {"uri": "https://wiki.example.org/flats", "digest": "sha256:9f86d081884c7d65"},
-            }
-        },
+        page=("A page was read again", {"uri": "https://wiki.example.org/flats", "digest": "sha256:9f86d081884c7d65"}),
     ),
     answer="Reported",
     more="Reporting it again changes nothing. If more memories rest on it than the limit, `left` counts them.",

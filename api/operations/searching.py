@@ -107,14 +107,7 @@ SEARCH = Operation(
         *TIMES,
         TRACE,
         INSPECT,
-        Parameter(
-            "reasons",
-            bool,
-            "Show the parts of each score and weight in `explain`.",
-            True,
-            (True,),
-            option=None,
-        ),
+        Parameter("reasons", bool, "Show the parts of each score and weight in `explain`.", True, (True,), option=None),
     ),
     answer="Found",
     example='Examples: `engramlog search conv-26 "When did Caroline go to the support group?" --mode review -k 3`,'

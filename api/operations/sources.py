@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engramlog_server.api.operations import needs
 from engramlog_server.api.operations.common import OFFSET, PLACE, REASONED, limit
-from engramlog_server.api.operations.definition import OWNER, Body, Operation, Option, Parameter, flag, text
+from engramlog_server.api.operations.definition import OWNER, Operation, Option, Parameter, flag, text, told
 from engramlog_server.api.operations.events import SPANS
 from engramlog_server.api.work.patience import Work
 
@@ -29,13 +29,11 @@ SET_ASIDE = Operation(
     verb="set_aside",
     path=f"{OWNER}/set-aside",
     question=(*_SOURCE, DRY_RUN, *REASONED),
-    body=Body(
+    body=told(
         "SettingAside",
         "The source to withhold. Several fields must match together.",
-        {
-            "session": {"summary": "A poisoned session", "value": {"session": "s1", "reason": "it was not Ann"}},
-            "agent": {"summary": "An agent that lies", "value": {"principal": "agent-7", "of_actor": "assistant"}},
-        },
+        session=("A poisoned session", {"session": "s1", "reason": "it was not Ann"}),
+        agent=("An agent that lies", {"principal": "agent-7", "of_actor": "assistant"}),
     ),
     answer="SourceSaid",
     more="Later statements are withheld too. Its negations, revisions and merges do not count; its deletions stay. Review"
@@ -52,10 +50,10 @@ BRING_BACK = Operation(
     verb="bring_back",
     path=f"{OWNER}/bring-back",
     question=(*_SOURCE, DRY_RUN, *REASONED),
-    body=Body(
+    body=told(
         "BringingBack",
         "The source to bring back, named as when it was set aside.",
-        {"session": {"summary": "A session", "value": {"session": "s1", "reason": "it was Ann after all"}}},
+        session=("A session", {"session": "s1", "reason": "it was Ann after all"}),
     ),
     answer="SourceSaid",
     example="Example: `engramlog set-aside alice --undo --session s1`",

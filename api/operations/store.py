@@ -5,7 +5,7 @@ from __future__ import annotations
 from engramlog_server.api.choices import MOST_NAME, MOST_OWNERS, OWNERS_PAGE
 from engramlog_server.api.operations import needs
 from engramlog_server.api.operations.common import ACTOR, PLACE
-from engramlog_server.api.operations.definition import OWNER, Body, Operation, Option, Parameter, needed, text
+from engramlog_server.api.operations.definition import OWNER, Body, Operation, Option, Parameter, needed, text, told
 from engramlog_server.api.work.patience import Work
 
 STATUS = Operation(
@@ -86,10 +86,10 @@ CLEAR = Operation(
         needed("name", "Name of the alarm.", "state_damaged", bounds={"max_length": 60}),
         text("subject", "Its subject. [default: all alarms of that name]", "partition 3", bounds={"max_length": 120}),
     ),
-    body=Body(
+    body=told(
         "ClearingAlarm",
         "An alarm to acknowledge.",
-        {"one": {"summary": "One partition's", "value": {"name": "state_damaged", "subject": "partition 3"}}},
+        one=("One partition's", {"name": "state_damaged", "subject": "partition 3"}),
     ),
     answer="AlarmCleared",
     help="Acknowledge an alarm, or all of that name. It is raised again if its cause remains.",
@@ -148,10 +148,10 @@ DEAD_DISCARD = Operation(
         Parameter("reason", str, "The reason; kept in the log.", "", ("written by a broken producer",)),
         ACTOR.but(option=None),
     ),
-    body=Body(
+    body=told(
         "Discarding",
         "One parked event to drop for good.",
-        {"one": {"summary": "Drop one", "value": {"position": "3:128", "reason": "written by a broken producer"}}},
+        one=("Drop one", {"position": "3:128", "reason": "written by a broken producer"}),
     ),
     answer="Discarded",
     statuses=(404, 409, 504),
@@ -233,15 +233,10 @@ CHECK_HEADS = Operation(
             (200_000,),
         ),
     ),
-    body=Body(
+    body=told(
         "HeadsHeld",
         "Kept heads.",
-        {
-            "line": {
-                "summary": "A line",
-                "value": {"text": '{"n":1,"at":"…","store":"6d0f…","heads":[[3,131,"5f0c…"]],"before":"0000…"}'},
-            }
-        },
+        line=("A line", {"text": '{"n":1,"at":"…","store":"6d0f…","heads":[[3,131,"5f0c…"]],"before":"0000…"}'}),
     ),
     answer="HeadsCompared",
     help="Compare the log with kept heads: each chain is computed again from its first event.",

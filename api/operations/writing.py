@@ -16,6 +16,7 @@ from engramlog_server.api.operations.definition import (
     flag,
     needed,
     text,
+    told,
 )
 
 NOW = {"now": {"summary": "By the user, now", "value": {}}}
@@ -37,10 +38,10 @@ NEGATE = Operation(
         DRY_RUN,
         *REASONED,
     ),
-    body=Body(
+    body=told(
         "Negation",
         "The memory is no longer true.",
-        {"corrected": {"summary": "With what is true now", "value": {"correction": "I drink tea now"}}},
+        corrected=("With what is true now", {"correction": "I drink tea now"}),
     ),
     answer="Effects",
     example='Example: `engramlog negate alice coffee --correction "I drink tea now" --reason "said so"`',
@@ -80,10 +81,10 @@ SENSITIVITY = Operation(
         DRY_RUN,
         *SAID,
     ),
-    body=Body(
+    body=told(
         "Judging",
         "The sensitivity that a person sets.",
-        {"public": {"summary": "It is no secret", "value": {"level": 0, "reason": "an example out of a book"}}},
+        public=("It is no secret", {"level": 0, "reason": "an example out of a book"}),
     ),
     answer="LevelSet",
     more="The level applies to the current text; rules read another text again. Only a user or operator can set it. For a"
@@ -111,10 +112,10 @@ DELETE = Operation(
     needs=needs.DELETES,
     path=f"{MEMORY}/delete",
     question=(*WITH, EVENT_ID),
-    body=Body(
+    body=told(
         "DeletionOfOne",
         "Delete one memory.",
-        {"first": {"summary": "With the turns that say it; shown before it is done", "value": {"dry_run": True}}},
+        first=("With the turns that say it; shown before it is done", {"dry_run": True}),
     ),
     answer="Removed",
     route_help="Delete a memory: hidden at once, restorable for 30 days. The text stays in the log.\n\n`also` lists memories"
@@ -128,10 +129,8 @@ DELETE_MANY = Operation(
     needs=needs.DELETES,
     path=f"{MEMORIES}/delete",
     question=(Parameter("ids", list[str], "At most 1,000 ids.", examples=(["coffee", "tea"],), option=None), *WITH),
-    body=Body(
-        "Deleting",
-        "Delete several memories.",
-        {"two": {"summary": "Two memories, by the user, now", "value": {"ids": ["coffee", "tea"]}}},
+    body=told(
+        "Deleting", "Delete several memories.", two=("Two memories, by the user, now", {"ids": ["coffee", "tea"]})
     ),
     answer="Deleted",
     statuses=(404, 409, 413, 504, 507),
@@ -160,10 +159,8 @@ RESTORE_MANY = Operation(
         flag("dry_run", "Show what would be restored with it. Write nothing."),
         *REASONED,
     ),
-    body=Body(
-        "Restoring",
-        "Restore several memories.",
-        {"two": {"summary": "Two memories, by the user, now", "value": {"ids": ["coffee", "tea"]}}},
+    body=told(
+        "Restoring", "Restore several memories.", two=("Two memories, by the user, now", {"ids": ["coffee", "tea"]})
     ),
     answer="RestoredMany",
     statuses=(404, 409, 413, 504, 507),
@@ -197,18 +194,16 @@ MERGE = Operation(
             option=Option(argument=True, metavar="ID ID..."),
         ),
         text(
-            "summary",
-            "Text of the merged memory. [default: the newest source, and what others add]",
-            "Drinks coffee",
+            "summary", "Text of the merged memory. [default: the newest source, and what others add]", "Drinks coffee"
         ),
         text("into", "Id of the new memory. [default: generated]", "coffee-habit"),
         DRY_RUN,
         *REASONED,
     ),
-    body=Body(
+    body=told(
         "Merging",
         "Merge several memories into a new one.",
-        {"two": {"summary": "Two memories into one", "value": {"sources": ["m1", "m2"], "summary": "Drinks coffee"}}},
+        two=("Two memories into one", {"sources": ["m1", "m2"], "summary": "Drinks coffee"}),
     ),
     answer="Effects",
     statuses=OF_MEMORY,
