@@ -11,13 +11,16 @@ Queries, reasons, labels and refusals have no sensitivity of their own, so they 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import date, datetime
 from functools import lru_cache
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict, TypeVar, cast, get_args
 
+import orjson
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
 
@@ -300,6 +303,30 @@ def check_one_of(field: str, got: str, allowed: Collection[str]) -> str:
 def check_actor(actor: str, field: str = "actor") -> str:
     """An actor, or InputError."""
     return check_one_of(field, actor, ACTORS)
+
+
+CURSOR_RULE = "what `next` said on the page before, with nothing else changed in the question"
+
+
+def cursor_of(*parts: str | int) -> str:
+    """A cursor as callers hold it: URL-safe, opaque."""
+    return urlsafe_b64encode(orjson.dumps(parts)).decode().rstrip("=")
+
+
+def cursor_parts(cursor: str, kinds: Sequence[type], rule: str = CURSOR_RULE) -> list[Any]:
+    """What a cursor was made of, of these kinds one by one, or InputError, which tells the rule."""
+    try:
+        parts = orjson.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
+    except (ValueError, TypeError):
+        parts = None
+    if not isinstance(parts, list) or [type(one) for one in parts] != list(kinds):
+        raise refused("cursor", cursor[:80], rule)
+    return parts
+
+
+def question_name(*asked: Any) -> str:
+    """A short name of what was asked: a cursor of one question is refused for another."""
+    return blake2b(orjson.dumps(asked, option=orjson.OPT_SORT_KEYS), digest_size=9).hexdigest()
 
 
 _DATETIME = TypeAdapter(datetime)

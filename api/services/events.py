@@ -9,19 +9,16 @@ today: the memories that they name, retracted turns, sources set aside. Leaves n
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cache, partial
-from hashlib import blake2b
 from itertools import chain
 from time import monotonic, sleep
 from typing import Any, NamedTuple, TypedDict, Unpack, cast
 
 import msgspec
-import orjson
 
 from engramlog_server.api.choices import MOST_EVENTS, MOST_WAIT, PAUSE
 from engramlog_server.api.requests.checks import (
@@ -32,7 +29,10 @@ from engramlog_server.api.requests.checks import (
     check_limit,
     check_one_of,
     check_owner,
+    cursor_of,
+    cursor_parts,
     parse_place,
+    question_name,
     recorded_positions,
     span_of,
 )
@@ -241,21 +241,18 @@ class EventCursor(NamedTuple):
 def question_of(whose: str | int, terms: EventTerms) -> str:
     """What a cursor must have been made for."""
     told = [whose, *([name, value] for name, value in sorted(terms.items()) if value)]
-    return blake2b(orjson.dumps(told), digest_size=9).hexdigest()
+    return question_name(told)
 
 
 def cursor_text(cursor: EventCursor, question: str) -> str:
     """A cursor as callers hold it: URL-safe, opaque."""
-    return urlsafe_b64encode(orjson.dumps([cursor.seq, int(cursor.newest), question])).decode().rstrip("=")
+    return cursor_of(cursor.seq, int(cursor.newest), question)
 
 
 def read_cursor(text: str, question: str, *, newest: bool) -> EventCursor:
     """The cursor. Raises InputError for one of another question, or of another order."""
-    try:
-        seq, order, asked = orjson.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-    except (ValueError, TypeError):
-        raise refused("cursor", text[:80], _RULE) from None
-    whole = type(seq) is int and 0 <= seq < 1 << 53 and order in (0, 1)
+    seq, order, asked = cursor_parts(text, (int, int, str), _RULE)
+    whole = 0 <= seq < 1 << 53 and order in (0, 1)
     if not whole or asked != question or bool(order) is not newest:
         raise refused("cursor", text[:80], _RULE)
     return EventCursor(seq, newest)

@@ -10,17 +10,14 @@ changes those of the page.
 from __future__ import annotations
 
 import logging
-from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
-from hashlib import blake2b
 from itertools import islice
 from typing import NamedTuple, TypedDict, Unpack
 
-import orjson
-
 from engramlog_server.api.choices import MOST_CHANGES
 from engramlog_server.api.requests.checks import (
+    CURSOR_RULE,
     WHOLE,
     LineTerms,
     Progress,
@@ -29,6 +26,9 @@ from engramlog_server.api.requests.checks import (
     check_limit,
     check_memory_id,
     check_one_of,
+    cursor_of,
+    cursor_parts,
+    question_name,
     recorded_positions,
     span_of,
     telling_in_hand,
@@ -261,7 +261,6 @@ def kinds_of(kinds: Sequence[str]) -> ChangesWanted:
 ORDERS = ("oldest", "newest")
 SCANNED = 20
 """Entries that are passed over in about the time in which one event is folded."""
-_RULE = "what `next` said on the page before, with nothing else changed in the question"
 
 
 class HistoryPage(NamedTuple):
@@ -418,7 +417,7 @@ class Histories(Snapshots):
         changes = [describe(entry, snapshot.partition) for _, entry in page]
         self._numbers.put(owner, snapshot, [entry for _, entry in page], changes, asked.law, on_progress)
         self.tell_beside(owner, changes, both(current_check(), on_progress), hidden)
-        return changes, None if following is None else _text(following[0], asked.question)
+        return changes, None if following is None else cursor_of(*following[0], asked.question)
 
     def history_pages(
         self, owner: str, memory_id: str | None = None, *, order: str = ORDERS[0], **times: Unpack[LineTerms]
@@ -490,7 +489,7 @@ def _of_past(
     entries: Sequence[Entry], of: Collection[str] | None, start: EntryPlace | None, *, newest: bool
 ) -> Iterator[tuple[EntryPlace, Entry]]:
     if start is not None and start.build != _PAST:
-        raise refused("cursor", "one of the present", _RULE)
+        raise refused("cursor", "one of the present", CURSOR_RULE)
     last = len(entries) - 1
     first = (last if newest else 0) if start is None else min(start.number, last)
     for number in range(first, -1, -1) if newest else range(first, len(entries)):
@@ -513,28 +512,15 @@ def page_asked(
     told = terms or {}
     law, kinds = check_law(told.get("law")), kinds_of(told.get("kinds", ()))
     others = told.get("since"), told.get("until"), told.get("recorded_since"), told.get("recorded_until")
-    question = _digest(
+    question = question_name(
         owner, memory_id, order, times.get("as_of"), times.get("known"), law, *others, *sorted(told.get("kinds", ()))
     )
     start = None if cursor is None else _read(cursor, question)
     return HistoryPage(wanted, start, order == ORDERS[1], question, law, kinds)
 
 
-def _digest(*asked: str | None) -> str:
-    return blake2b(orjson.dumps(asked), digest_size=9).hexdigest()
-
-
-def _text(place: EntryPlace, question: str) -> str:
-    """A cursor as callers hold it: URL-safe, opaque."""
-    return urlsafe_b64encode(orjson.dumps([*place, question])).decode().rstrip("=")
-
-
 def _read(text: str, question: str) -> EntryPlace:
-    try:
-        build, pack, number, asked = orjson.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4)))
-    except (ValueError, TypeError):
-        raise refused("cursor", text[:80], _RULE) from None
-    whole = isinstance(build, str) and isinstance(pack, int) and isinstance(number, int)
-    if not whole or asked != question or min(pack, number) < 0 or max(pack, number) >= 1 << 63:
-        raise refused("cursor", text[:80], _RULE)
+    build, pack, number, asked = cursor_parts(text, (str, int, int, str))
+    if asked != question or min(pack, number) < 0 or max(pack, number) >= 1 << 63:
+        raise refused("cursor", text[:80], CURSOR_RULE)
     return EntryPlace(build, pack, number)

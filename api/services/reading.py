@@ -8,17 +8,13 @@ page is read as of there, so that pages neither repeat nor skip whatever has cha
 
 from __future__ import annotations
 
-from base64 import urlsafe_b64decode, urlsafe_b64encode
-from binascii import Error as NotBase64
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from hashlib import blake2b
 from typing import Any, NamedTuple, Unpack
-
-import orjson
 
 from engramlog_server.api.choices import MOST_CHANGES
 from engramlog_server.api.requests.checks import (
+    CURSOR_RULE,
     QUERY_HIDDEN,
     LineTerms,
     Progress,
@@ -28,7 +24,10 @@ from engramlog_server.api.requests.checks import (
     check_one_of,
     check_owner,
     check_query,
+    cursor_of,
+    cursor_parts,
     is_secret,
+    question_name,
     told_lines,
     told_times,
 )
@@ -174,7 +173,7 @@ def compared(meaning: MeaningCompared | None) -> str:
 def question_digest(terms: SearchTerms, *asked: str | None) -> str:
     """A short name of a question: a cursor of one is refused for another. What is told as if it were not is as good as not told."""
     said = {name: value for name, value in terms.items() if not _as_good_as_untold(name, value)}
-    return blake2b(orjson.dumps([said, asked], option=orjson.OPT_SORT_KEYS), digest_size=9).hexdigest()
+    return question_name(said, asked)
 
 
 def _as_good_as_untold(name: str, value: Any) -> bool:
@@ -189,20 +188,14 @@ def _as_good_as_untold(name: str, value: Any) -> bool:
 
 def cursor_text(cursor: Cursor) -> str:
     """A cursor as callers hold it: URL-safe, opaque."""
-    return urlsafe_b64encode(orjson.dumps(list(cursor))).decode().rstrip("=")
+    return cursor_of(*cursor)
 
 
 def read_cursor(text: str, question: str) -> Cursor:
     """A cursor as `cursor_text` made it for this question, or InputError."""
-    rule = "what `next` said on the page before, with nothing else changed in the question"
-    try:
-        found = Cursor(*orjson.loads(urlsafe_b64decode(text + "=" * (-len(text) % 4))))
-    except (NotBase64, orjson.JSONDecodeError, ValueError, TypeError):
-        raise refused("cursor", text[:80], rule) from None
-    kinds = (str, int, int, str, int, str)
-    whole = all(isinstance(part, kind) for part, kind in zip(found, kinds, strict=True))
-    if not whole or found.question != question or not 0 < found.offset <= MOST_OFFSET:
-        raise refused("cursor", text[:80], rule)
+    found = Cursor(*cursor_parts(text, (str, int, int, str, int, str)))
+    if found.question != question or not 0 < found.offset <= MOST_OFFSET:
+        raise refused("cursor", text[:80], CURSOR_RULE)
     return found
 
 

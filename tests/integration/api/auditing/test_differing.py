@@ -261,7 +261,7 @@ def test_a_quarantined_owner_is_answered_as_of_before_and_marked(store: Store) -
         ({"since": "2024-01-01", "mode": "all"}, "mode"),
         ({"since": "2024-01-01", "limit": 0}, "limit"),
         ({"since": "2024-01-01", "results": 0}, "results"),
-        ({"since": "2024-01-01", "queries": ["tea"] * 21}, "query"),
+        ({"since": "2024-01-01", "queries": ["tea"] * 21}, "queries"),
         ({"since": "2024-01-01", "queries": [""]}, "query"),
     ],
 )
@@ -276,12 +276,12 @@ def test_positions_are_refused_the_wrong_way_round_and_where_they_do_not_exist(s
     owner = store.owner()
     first = store.tell(owner, created("tea", "tea"))
     second = store.tell(owner, mentioned("tea", 1))
-    with pytest.raises(InputError, match=r"^from: "):
+    with pytest.raises(InputError, match=r"^since: "):
         diff(store, owner, second, first)
     partition, seq = map(int, first.split(":"))
     (entry,) = store.app.log.read_at(partition, [seq])
     then = utc_text(from_micros(entry.recorded or 0))
-    with pytest.raises(InputError, match=r"^from: "):
+    with pytest.raises(InputError, match=r"^since: "):
         diff(store, owner, second, then)
     assert diff(store, owner, then, second)["counts"]["changed"] == 1
     with pytest.raises(BeyondHead):
