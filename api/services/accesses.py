@@ -213,17 +213,8 @@ class AccessRecorder:
                     together=() if number else groups,
                     block=None if number else block,
                 )
-                event = make_event(
-                    data,
-                    owner=owner,
-                    occurred_at=from_micros(now),
-                    actor="system",
-                    now=now,
-                    event_id=injection_id(owner, key, told, number),
-                    session_id=session_id,
-                    by=self._itself(principal),
-                )
-                prepared.append(ready(event, self._itself(principal)))
+                event_id = injection_id(owner, key, told, number)
+                prepared.append(self._prepared(data, owner, principal, now, event_id, session_id))
             receipts = self._written(prepared, principal)
             failure = _failure(one for one in receipts if one.status != "conflict")  # a conflict: it was told before
         except EngramlogError as error:
@@ -289,10 +280,7 @@ class AccessRecorder:
     def _append(self, key: _Key, pool: _Pool) -> list[AppendReceipt]:
         now = self._log.now()
         data: Any = MemoriesAccessed(accesses=tuple(pool.accesses), via=key.via)
-        event = make_event(
-            data, owner=key.owner, occurred_at=from_micros(now), actor="system", now=now, by=self._itself(key.principal)
-        )
-        return self._written([ready(event, self._itself(key.principal))], key.principal)
+        return self._written([self._prepared(data, key.owner, key.principal, now)], key.principal)
 
     def _written(self, prepared: Sequence[Prepared], principal: str | None) -> list[AppendReceipt]:
         """Append. What too few replicas have is recorded nonetheless: nobody was promised anything of it."""
@@ -301,9 +289,21 @@ class AccessRecorder:
         except UnderReplicated as error:
             return [msgspec.convert(one, AppendReceipt) for one in error.context["receipts"]]
 
-    def _itself(self, principal: str | None) -> Speaker:
-        """What was shown the store records itself, whoever it was shown to."""
-        return Speaker("job", self._log.principal if principal is None else principal)
+    def _prepared(
+        self,
+        data: Any,
+        owner: str,
+        principal: str | None,
+        now: int,
+        event_id: str | None = None,
+        session_id: str | None = None,
+    ) -> Prepared:
+        """The event: what was shown the store records itself, whoever it was shown to."""
+        by, at = Speaker("job", self._log.principal if principal is None else principal), from_micros(now)
+        event = make_event(
+            data, owner=owner, occurred_at=at, actor="system", now=now, event_id=event_id, session_id=session_id, by=by
+        )
+        return ready(event, by)
 
     def _drop(self, accesses: int, reason: str, words: str) -> None:
         """Count what is lost; called with the lock held."""

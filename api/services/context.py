@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import NamedTuple, Unpack
+from typing import NamedTuple, Unpack, cast
 
 from engramlog_server.api.choices import BUDGET, MOST_BUDGET
 from engramlog_server.api.requests.checks import (
@@ -43,7 +43,7 @@ from engramlog_server.projections.language.prompt_text import TokenCount, estima
 from engramlog_server.projections.memory.record import SECRET, check_trust, handle_of
 from engramlog_server.projections.memory.sources import Asides
 from engramlog_server.projections.memory.working_memory import Conversation, Said, Turn, conversation, set_aside_among
-from engramlog_server.projections.prompt.block import LEAST_BUDGET, TITLES, Block, Line
+from engramlog_server.projections.prompt.block import LEAST_BUDGET, PARTS, TITLES, Block, Line
 from engramlog_server.projections.prompt.gathering import (
     AskedTurn,
     Close,
@@ -427,17 +427,7 @@ def with_parts(told: ContextParts, found: SearchedQuery | None) -> ContextParts:
 
 def told_parts(time: str, block: Block) -> ContextParts:
     """Everything in a block by id, part by part."""
-    return {
-        "time": time,
-        "instructions": _told(block.parts["instructions"]),
-        "core": _told(block.parts["core"]),
-        "profile": _told(block.parts["profile"]),
-        "remembered": _told(block.parts["remembered"]),
-        "earlier": _told(block.parts["earlier"]),
-        "retrieved": _told(block.parts["retrieved"]),
-        "tools": _told(block.parts["tools"]),
-        "unconfirmed": _told(block.parts["unconfirmed"]),
-    }
+    return cast("ContextParts", {"time": time, **{name: _told(block.parts[name]) for name in PARTS}})
 
 
 def _told(lines: list[Line]) -> list[ContextLine]:

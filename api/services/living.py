@@ -6,7 +6,7 @@ Reading leaves no trace. What is written is appended by the `Writer`, and what i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, NotRequired, TypedDict, Unpack, cast
+from typing import Any, NamedTuple, Unpack, cast
 
 from engramlog_server.api.requests.checks import (
     LineTerms,
@@ -20,7 +20,6 @@ from engramlog_server.api.requests.checks import (
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Given, Writer
 from engramlog_server.api.shapes import (
-    Change,
     Effects,
     Fading,
     Graded,
@@ -42,19 +41,6 @@ from engramlog_server.projections.views.query import moment
 from engramlog_server.projections.views.view import OwnerView
 
 MOST_LISTED = 1_000
-
-
-class ProfileInForce(TypedDict):
-    """An owner's law with its thresholds, and the parameters that differ from the defaults."""
-
-    owner: str
-    profile: str
-    formula: str
-    source: str
-    thresholds: dict[str, float]
-    parameters: dict[str, dict[str, float | int | str | bool]]
-    changes: NotRequired[list[Change] | None]
-    warning: NotRequired[str | None]
 
 
 class Happened(NamedTuple):
@@ -203,7 +189,7 @@ class Living:
         """The law that gates the owner's recall and lifecycle, its thresholds, and the parameters that are not the defaults."""
         with self._reader.snapshot(owner, **times) as snapshot:
             answer = self._profile(snapshot.view)
-        return {**answer, **told_lines(times), **snapshot.place}
+        return cast("OwnerProfile", {**answer, **told_lines(times), **snapshot.place})
 
     def choose(
         self,
@@ -228,14 +214,15 @@ class Living:
         with self._reader.snapshot(owner, as_of=as_of) as snapshot:
             return cast("OwnerProfile", {**self._profile(snapshot.view), **told_lines({}), **done.answer})
 
-    def _profile(self, view: OwnerView) -> ProfileInForce:
+    def _profile(self, view: OwnerView) -> Mapping[str, object]:
+        """The owner's law with its thresholds, and the parameters that differ from the defaults."""
         answer = _profile(view)
         if warning := self._reader.unused_embedder(view.parameters.embedder):
             answer["warning"] = warning
         return answer
 
 
-def _profile(view: OwnerView) -> ProfileInForce:
+def _profile(view: OwnerView) -> dict[str, object]:
     law, parameters = view.law, view.parameters
     return {
         "owner": view.owner,

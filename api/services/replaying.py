@@ -564,17 +564,9 @@ def nothing_of(asked: WholeAsked) -> StoreMoved:
 
 def told_of(asked: WholeAsked) -> Mapping[str, Any]:
     """What was asked, as the answer tells it again; JSON-ready."""
-    return {
-        "set": asked.parameters,
-        "profile": asked.profile,
-        "strikes": asked.strikes,
-        "alone": asked.alone,
-        "mode": MODE,
-        "limit": asked.limit,
-        "as_of": asked.as_of,
-        "known": asked.known,
-        "at": asked.at,
-    }
+    told = msgspec.structs.asdict(asked)
+    del told["queries"]
+    return {"set": told.pop("parameters"), **told, "mode": MODE}
 
 
 def _named(strikes: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
