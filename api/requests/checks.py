@@ -285,11 +285,11 @@ def check_limit(limit: int, most: int = MAX_RESULTS, field: str = "limit") -> in
     return limit
 
 
-def check_query(query: str) -> str:
-    """A query, or InputError."""
+def check_query(query: str, field: str = "query") -> str:
+    """A query, or InputError that names the field."""
     if not is_text(query, MAX_QUERY):
         shown = query if len(query) <= 60 else f"{query[:60]}… ({len(query):,} characters)"
-        raise refused("query", shown, f"some text in UTF-8 of at most {MAX_QUERY:,} characters")
+        raise refused(field, shown, f"some text in UTF-8 of at most {MAX_QUERY:,} characters")
     return query
 
 

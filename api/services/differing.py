@@ -468,7 +468,7 @@ def _check_queries(queries: Sequence[str]) -> None:
     if len(queries) > MOST_QUESTIONS:
         raise refused("queries", f"{len(queries)} questions", f"at most {MOST_QUESTIONS}")
     for one in queries:
-        check_query(one)
+        check_query(one, "queries")
 
 
 def _side_told(asked: str | None, snapshot: Snapshot, events: int) -> SideTold:

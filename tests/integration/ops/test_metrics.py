@@ -138,7 +138,7 @@ def test_the_store_says_what_it_is_and_how_it_is_kept(up: Up, scraped: Scraped) 
     told = up.run("status")
     (info,) = (one for one in scraped.samples if one.name == "engramlog_store_info")
     assert info.labels["store"] == told["store_id"]
-    assert re.fullmatch(r"\d+\.\d+\.\d+", info.labels["redis"])
+    assert re.fullmatch(r"Valkey \d+\.\d+\.\d+", info.labels["redis"])
     assert scraped.of("engramlog_aof_bytes") > 0
     assert scraped.of("engramlog_aof_write_ok") == 1
     assert scraped.of("engramlog_disk_free_bytes") > 0

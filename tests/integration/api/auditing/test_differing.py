@@ -262,7 +262,7 @@ def test_a_quarantined_owner_is_answered_as_of_before_and_marked(store: Store) -
         ({"since": "2024-01-01", "limit": 0}, "limit"),
         ({"since": "2024-01-01", "results": 0}, "results"),
         ({"since": "2024-01-01", "queries": ["tea"] * 21}, "queries"),
-        ({"since": "2024-01-01", "queries": [""]}, "query"),
+        ({"since": "2024-01-01", "queries": [""]}, "queries"),
     ],
 )
 def test_what_cannot_be_asked_is_refused_by_the_name_of_the_field(store: Store, asked: Answer, field: str) -> None:

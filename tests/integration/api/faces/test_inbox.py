@@ -190,9 +190,9 @@ def test_a_full_inbox_takes_no_more_and_says_so_on_every_face(
     assert f"engramlog_inbox_full_owners {after['full']}.0" in running.http.client.get("/metrics").text
     wait_until(lambda: full_alarms(running) == [f"1 owner: {owner}"])
     run(lambda: nullcontext(running.http.application), ["inbox", owner])
-    assert "Full: 1,000 places of 1,000 are taken" in capsys.readouterr().out
+    assert "Full: 1,000 of 1,000 places are taken" in capsys.readouterr().out
     run(lambda: nullcontext(running.http.application), ["status"])
-    assert f"waiting {after['waiting']:,}, full {after['full']}" in capsys.readouterr().out
+    assert f"{after['waiting']:,} waiting, {after['full']} full" in capsys.readouterr().out
 
     with connected("sync", running.url, owner=owner) as memory:
         memory.reject("p0")

@@ -18,7 +18,7 @@ from engramlog_server.ops.wiring import open_application
 from engramlog_server.projections.redis import room
 
 KINDS = {
-    "ev": room.EVENTS, "ids": room.IDS, "salts": room.SALTS, "st": room.MEMORIES, "chg": room.CHANGES, "log": room.LOG,
+    "ev": room.EVENTS, "ids": room.IDS, "st": room.MEMORIES, "chg": room.CHANGES, "log": room.LOG,
     "tail": room.LOG, "vea": "marks of jobs", "vec": room.VECTORS, "vep": room.VECTORS, "idx": room.INDEX, "past": room.PASTS,
 }  # fmt: skip
 """Parts by the name in a key."""
