@@ -62,7 +62,7 @@ from engramlog_server.projections.embedding.meaning import KnownVectors, Sense
 from engramlog_server.projections.fold.provenance import with_events
 from engramlog_server.projections.language.contradiction.change import Alike, no_model
 from engramlog_server.projections.memory.record import SECRET
-from engramlog_server.projections.ranking.conversation_dates import zoned_text
+from engramlog_server.projections.ranking.conversation_terms import zoned_text
 from engramlog_server.projections.ranking.question import MeantQuestion, Senses
 from engramlog_server.projections.ranking.recall import SearchResults, search
 from engramlog_server.projections.ranking.search_request import (

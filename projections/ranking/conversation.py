@@ -39,7 +39,6 @@ from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.laws.law import Floats
 from engramlog_server.projections.laws.modes import Flags
 from engramlog_server.projections.memory.columns import Rows
-from engramlog_server.projections.ranking.conversation_dates import date_fit
 from engramlog_server.projections.ranking.conversation_terms import (
     ADMITTING,
     SETTINGS,
@@ -48,6 +47,7 @@ from engramlog_server.projections.ranking.conversation_terms import (
     Stage,
     Values,
     asked_values,
+    date_fit,
     lessened,
     over_best,
     term_values,

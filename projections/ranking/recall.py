@@ -41,8 +41,7 @@ from engramlog_server.projections.memory.record import LEVELS
 from engramlog_server.projections.memory.tags import contextual_match
 from engramlog_server.projections.ranking import conversation
 from engramlog_server.projections.ranking.associations import Associated, Step, admits_shown, brought_to_mind, path_told
-from engramlog_server.projections.ranking.conversation_dates import TimeNamed, told
-from engramlog_server.projections.ranking.conversation_terms import TERM_WEIGHTS, WEIGHTS
+from engramlog_server.projections.ranking.conversation_terms import TERM_WEIGHTS, WEIGHTS, TimeNamed, told
 from engramlog_server.projections.ranking.keyword_match import KeywordMatched, expanded
 from engramlog_server.projections.ranking.question import (
     MeaningCompared,

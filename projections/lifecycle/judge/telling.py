@@ -34,7 +34,7 @@ from engramlog_server.projections.lifecycle.judge.known import KnownMemory, core
 from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.kind import is_statement
 from engramlog_server.projections.memory.record import DAY, SECRET, Memory
-from engramlog_server.projections.ranking.conversation_dates import times_in
+from engramlog_server.projections.ranking.conversation_terms import times_in
 from engramlog_server.projections.views.view import OwnerView
 
 ON_TOPIC = 0.2
