@@ -304,7 +304,7 @@ class Parameters:
 
     # sessions
     session_idle_hours: Annotated[float, Field(gt=0, le=8_760)] = 12.0
-    """Hours without a message after which a sitting of a session is over; one hour where another session went on."""
+    """Hours without a message after which an episode of a session ends; one hour if another session went on."""
 
     # meaning
     embedder: Annotated[

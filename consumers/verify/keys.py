@@ -69,7 +69,7 @@ def scan_partition(wire: Wire, keys: BuildKeys, verdict: Findings) -> Keys | Non
     for key, kind in keys_like(wire, f"{{{keys.tag}}}:*"):
         expected = _sorted_in(key.removeprefix(prefix), keys.build, found, sealed=wire.seals.is_on)
         if expected is None:
-            verdict.differs("a key that nothing writes", key=key.decode("utf-8", "backslashreplace"))
+            verdict.differs("unexpected key", key=key.decode("utf-8", "backslashreplace"))
         elif kind != expected:
             readable = False
             told = {"type": kind.decode(), "expected": expected.decode()}
@@ -126,7 +126,7 @@ def compare_builds(wire: Wire, keys: BuildKeys, builds: set[str], now_ms: int, v
         ):
             continue
         elif name not in META_TEXTS:
-            verdict.differs("meta that nothing writes", field=name.decode("utf-8", "backslashreplace"))
+            verdict.differs("unexpected field of meta", field=name.decode("utf-8", "backslashreplace"))
     for build in sorted(builds - known):
         ends = wire.call("HGET", BuildKeys(keys.tag, build).checkpoint, "until") or b"0"
         if not ends.isdigit() or int(ends) < now_ms:
@@ -189,12 +189,12 @@ def compare_fields(wire: Wire, keys: BuildKeys, owners: Sequence[str], verdict: 
         else:
             fine = name in (b"head", b"holder")
         if not fine:
-            verdict.differs("a checkpoint's field that nothing writes", field=name.decode("utf-8", "backslashreplace"))
+            verdict.differs("unexpected field of a checkpoint", field=name.decode("utf-8", "backslashreplace"))
     known = set(owners)
     for request, owner in pairs(wire, keys.log.control):
         if request != b"retry:" + owner or owner.decode("utf-8", "replace") not in known:
             told = request.decode("utf-8", "backslashreplace")
-            verdict.differs("an operator's request that nothing writes", request=told)
+            verdict.differs("unexpected request of an operator", request=told)
 
 
 MOST_READ_AGAIN = 16

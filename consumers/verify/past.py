@@ -72,7 +72,7 @@ def read_index(wire: Wire, keys: BuildKeys, owner: str, verdict: Findings) -> St
     known |= {EVENTS, *(f"{EVENTS}:{number}" for number in range(blocks_of(events)))} if events else set()
     if unknown := sorted(fields - known):
         cure = "engramlog rebuild"
-        verdict.differs("fields of an index that nothing writes", owner=owner, fields=unknown[:20], cure=cure)
+        verdict.differs("unexpected fields of an index", owner=owner, fields=unknown[:20], cure=cure)
     return StoredIndex(head, pairs)
 
 

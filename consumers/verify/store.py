@@ -232,7 +232,7 @@ def verify_store(wire: Wire, *, store_id: str | None = None) -> Findings:
     if wire.seals.is_on:
         wanted = wanted | {SEALED.encode(), KEYS_FIELD.encode()} | (found.keys() & {KEYS_FROM.encode()})
     for name in sorted(found.keys() ^ wanted):
-        verdict.differs("the store's identity, as nothing writes it", field=name.decode("utf-8", "backslashreplace"))
+        verdict.differs("unexpected field of the store's identity", field=name.decode("utf-8", "backslashreplace"))
     if wire.seals.is_on and (check := found.get(SEALED.encode())) is not None:
         try:
             wire.seals.check_master(check)
@@ -246,7 +246,7 @@ def verify_store(wire: Wire, *, store_id: str | None = None) -> Findings:
     for key, kind in keys_like(wire, "engramlog:*"):
         called = key.decode("utf-8", "backslashreplace")
         if not (called in STORE_KEYS or is_day_key(called)) or kind != b"hash":
-            verdict.differs("a key that nothing writes", key=called)
+            verdict.differs("unexpected key", key=called)
     return verdict
 
 

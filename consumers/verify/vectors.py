@@ -35,7 +35,7 @@ def compare_vectors(
         for raw, value in pairs(wire, key):
             known = (owner := raw.decode("utf-8", "replace")) in oracle.owners or owner in opening.locked
             if not (known and (_is_count(value) if mark == b"ven" else _is_mark(value))):
-                verdict.differs("a mark of vectors that nothing writes", key=key, owner=_text(raw))
+                verdict.differs("unexpected mark of vectors", key=key, owner=_text(raw))
     models = {unquote(named.decode()).encode() for _, named in found.models}
     # Walks of before marked partitions without owners too.
     looked = any(owner.state.applied for owner in oracle.owners.values())
@@ -43,7 +43,7 @@ def compare_vectors(
         build, _, seq = at.partition(b"/")
         unknown = looked and model_raw not in models and not _walked_since(wire, tables, _text(model_raw))
         if unknown or (at != b"0" and not (is_build(_text(build)) and _is_count(seq))):
-            verdict.differs("a mark of vectors that nothing writes", key=tables.models, model=_text(model_raw))
+            verdict.differs("unexpected mark of vectors", key=tables.models, model=_text(model_raw))
     walks = [unquote(named.decode()) for mark, named in sorted(found.models) if mark == b"vea"]
     for table, named, owner in sorted(found.vectors):
         if owner in opening.locked:

@@ -91,7 +91,7 @@ class FolderLock:
                 shut_down(Path(orphan.socket), orphan.pid)
             who = f"pid {orphan.pid}" if orphan else "of unknown pid"
             patience.wait(
-                f"waiting for an orphaned redis-server ({who}) to leave {self.folder}",
+                f"an orphaned redis-server ({who}) is using {self.folder}; waiting for it to exit",
                 f"an orphaned redis-server ({who}) still holds {self.folder}; end it and try again",
             )
         self.server_fd = descriptor

@@ -266,10 +266,16 @@ def _in_use(folder: Path, running: ServerFile | None) -> tuple[str, str]:
     """What to say while the folder is another's, and when it stays so."""
     if running is None:
         who = f"another process ({owner_told(folder)})"
-        return (f"waiting for {who} to leave {folder}", f"{folder} stays locked by {who}; end it and try again")
+        return (
+            f"{who} is using {folder}; waiting for it to exit",
+            f"{folder} stays locked by {who}; end it and try again",
+        )
     if running.role == "shared":
         return (
-            f"waiting for `engramlog mcp`, or what a client started (pid {running.started_by}), to leave {folder}",
+            (
+                f"`engramlog mcp`, or a service that a client started (pid {running.started_by}), is using {folder}; waiting"
+                " for it to exit"
+            ),
             f"`engramlog mcp` (pid {running.started_by}) is at work in {folder}; end it, or try again once it has been idle",
         )
     if running.role == "up":

@@ -39,7 +39,7 @@ def test_an_empty_store_says_what_to_do_and_its_first_memory_is_told_there(open_
         assert console.violations() == []
         console.field("Owner").fill(OWNER)
         console.field("A memory").fill("The first of all.")
-        console.button("Tell a first memory").click()
+        console.button("Add a first memory").click()
         console.says("The first of all.")
 
 

@@ -45,7 +45,7 @@ def block(answer: ContextBlock, console: Console = out, *, split: bool = False) 
         parts = f"stable part {sizes['stable']:,}, this turn's {sizes['turn']:,}"
         said.append(f"{parts}, the whole conversation {sizes['conversation']:,}")
     if answer["dropped"]:
-        said.append(f"no room for: {plain(answer['dropped'])}")
+        said.append(f"did not fit the budget: {plain(answer['dropped'])}")
     if answer["left_out"]:
         said.append(f"left out: {plain(answer['left_out'])}")
     if answer["searches"] and not answer["parts"]["retrieved"] and (withheld := answer["searches"][0]["withheld"]):

@@ -218,7 +218,7 @@ def above(answer: Above, console: Console = out) -> None:
     console.print(Text(answer["sentence"], "bold"))
     console.print(Text(f"{answer['ranking']} ranking, {answer['search_mode']}, {place(answer)}", "dim"))
     if answer["meaning"] is not None:
-        console.print(Text(f"compared by words only: {answer['meaning']}", "yellow"))
+        console.print(Text(f"matched by keyword only: {answer['meaning']}", "yellow"))
     sides = (answer["first"], answer["second"])
     columns = (
         ident(),

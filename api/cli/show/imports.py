@@ -70,8 +70,8 @@ def turns(answer: Mapping[str, Any], old: int) -> None:
     told(answer)
     if old:
         out.print(
-            f"[dim]{old:,} memories are old; the newest turn is of {answer['newest_turn']}. A search finds them and marks them long"
-            " ago; --as-of just after it shows what was fresh then.[/]"
+            f"[dim]{old:,} memories are old: the newest turn is of {answer['newest_turn']}. Searches mark them as long"
+            " ago. Add --as-of just after that day to search as of then.[/]"
         )
 
 

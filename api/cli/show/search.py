@@ -71,15 +71,15 @@ def _told(answer: Found, console: Console) -> None:
         console.print(Text("also asked as: " + " | ".join(parts), "dim"))
     synonyms = dict.fromkeys(word for alike in answer["expanded"]["synonyms"].values() for word in alike)
     if synonyms:
-        console.print(Text("also looked for: " + ", ".join(synonyms), "dim"))
+        console.print(Text("Synonyms searched: " + ", ".join(synonyms), "dim"))
     meaning = answer["meaning"]
     if meaning is not None and "failed" in meaning:
-        console.print(Text(f"compared by words only: {meaning['failed']}", "yellow"))
+        console.print(Text(f"matched by keyword only: {meaning['failed']}", "yellow"))
     elif meaning is not None and (embedded := meaning["embedded"] or 0) < (whole := meaning["of"] or 0):
-        part = f"{embedded:,} of {whole:,} memories have vectors of {meaning['model']}"
+        part = f"{whole - embedded:,} of {whole:,} memories are not embedded yet by {meaning['model']}"
         alone = answer["search_mode"] == "semantic"
-        others = "are not found by meaning alone" if alone else "were compared by words only"
-        console.print(Text(f"{part}; the others {others} (`engramlog cleanup --all --job embed`)", "yellow"))
+        others = "are not found by meaning" if alone else "were matched by keyword only"
+        console.print(Text(f"{part} and {others} (`engramlog cleanup --all --job embed`)", "yellow"))
     if answer.get("next"):
         rest = answer["total"] - answer["offset"] - len(answer["results"])
         console.print(Text(f"{rest:,} more; --limit {answer['total']}", "dim"))

@@ -58,7 +58,7 @@ words({
     "The log is shorter or other than what was folded; look at the Redis before anything else.",
     "日志比已折叠的更短，或与之不同；请先检查 Redis。",
   ],
-  "alarm.partition_stands_still": ["A partition stands still", "分区停滞"],
+  "alarm.partition_stands_still": ["A partition has stopped", "分区停滞"],
   "alarm.partition_stands_still.what": [
     "Events wait and no worker folds them. Is a worker running? Its log says why it stopped; `engramlog status` shows who holds the partition.",
     "有事件在等待而无人折叠：工作进程在运行吗？其日志会说明停止原因；`engramlog status` 会显示由谁持有。",
@@ -118,7 +118,7 @@ words({
     "An owner has more memories than a process loads (`ENGRAMLOG_VIEW_BYTES`): it is not searched, and jobs leave it out. docs/operating.md, \"Very large owners\", says what can be done.",
     "某所有者的记忆超过一个进程可载入的数量（`ENGRAMLOG_VIEW_BYTES`）：无法搜索，作业也会跳过。应对办法见 docs/operating.md 的 “Very large owners”。",
   ],
-  "alarm.owner_quarantined": ["An owner stands still", "所有者停滞"],
+  "alarm.owner_quarantined": ["An owner is quarantined", "所有者停滞"],
   "alarm.owner_quarantined.what": [
     "An event of an owner could not be folded. Answers about this owner end before that event; other owners go on. `engramlog dead` says why, and `engramlog dead OWNER --retry` or `--discard` frees the owner.",
     "某所有者的一个事件无法折叠：此后关于该所有者的内容都不会出现在回答中；其他所有者照常。`engramlog dead` 会说明原因，`engramlog dead OWNER --retry` 或 `--discard` 可使其恢复。",

@@ -3,7 +3,7 @@
 import { words } from "../core/words.js";
 
 words({
-  "log.lead": ["What happened to {owner}, newest first. A position opens the event.", "{owner} 发生了什么，最新的在前。点击位置可打开事件。"],
+  "log.lead": ["Events of {owner}, newest first. A position opens the event.", "{owner} 发生了什么，最新的在前。点击位置可打开事件。"],
   "log.lead.partition": ["The events of partition {partition}, whosever they are.", "分区 {partition} 的事件，不论属于谁。"],
   "log.types": ["Type", "类型"],
   "log.types.any": ["any type", "任何类型"],
@@ -85,7 +85,7 @@ words({
   "duration.hours": ["{count} h", "{count} 小时"],
   "duration.minutes": ["{count} min", "{count} 分"],
   "duration.seconds": ["{count} s", "{count} 秒"],
-  "answers.lead": ["What stood in the prompt of each answer, as it was.", "每个回答的提示中当时包含什么。"],
+  "answers.lead": ["The prompt of each answer, as it was.", "每个回答的提示中当时包含什么。"],
   "answers.none": ["No answer has been recorded here", "这里没有记录回答"],
   "answers.none.what": [
     "When an agent asks for a context block for a turn, what was put into its prompt is kept. `engramlog context` and the client do so.",

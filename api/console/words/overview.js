@@ -3,7 +3,7 @@
 import { words } from "../core/words.js";
 
 words({
-  "overview.lead": ["What matters about {owner}: what an agent always gets, what needs you, and what happened last.", "关于 {owner} 的要点：智能体总会得到的内容、需要您处理的事项，以及最近发生的事。"],
+  "overview.lead": ["{owner} at a glance: what an agent always gets, what needs you, and the latest changes.", "关于 {owner} 的要点：智能体总会得到的内容、需要您处理的事项，以及最近发生的事。"],
   "overview.greeting": ["Hello", "你好"],
   "overview.always": ["Always in the prompt", "始终在提示中"],
   "overview.part.instructions": ["Standing instructions", "长期指令"],

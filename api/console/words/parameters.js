@@ -108,6 +108,6 @@ words({
   "parameter.merge_similarity": ["Similarity from which near-duplicates merge.", "近似重复从此相似度起合并。"],
   "parameter.delete_archived_after_days": ["Days in the archive after which the sweep deletes (softly); 0: never.", "归档多少天后由清理（软）删除；0：从不。"],
   "parameter.replay_important": ["Whether the lifecycle jobs replay important memories that are due for review.", "养护作业是否重温到期需要复习的重要记忆。"],
-  "parameter.session_idle_hours": ["Hours without a message after which a sitting of a session is over; one hour where another session went on.", "会话多少小时没有消息即视为一次结束；若另一会话仍在继续则为一小时。"],
+  "parameter.session_idle_hours": ["Hours without a message after which an episode of a session ends; one hour if another session went on.", "会话多少小时没有消息即视为一次结束；若另一会话仍在继续则为一小时。"],
   "parameter.embedder": ["Embedder of the owner: store (the process's setting, else the store's), none, auto, or a name.", "用什么比较语义：store（按进程的设置，否则按存储创建时所定）、none、auto，或某个嵌入模型的名字。"],
 });

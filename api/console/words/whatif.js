@@ -3,7 +3,7 @@
 import { words } from "../core/words.js";
 
 words({
-  "whatif.lead": ["Strike something out, or move a parameter, and see what would be remembered instead. Nothing is written.", "去掉某些内容或改变参数，看看会记住什么。不写入任何东西。"],
+  "whatif.lead": ["Exclude something or change a setting to see what would be remembered instead. Nothing is written.", "去掉某些内容或改变参数，看看会记住什么。不写入任何东西。"],
   "whatif.strike": ["Without", "去掉"],
   "whatif.events": ["Events (ids or positions, by spaces)", "事件（编号或位置，空格分隔）"],
   "whatif.turns": ["Turns (ids, by spaces)", "轮次（编号，空格分隔）"],
@@ -27,14 +27,14 @@ words({
   "whatif.go": ["Replay", "重演"],
   "whatif.clear": ["Clear", "清空"],
   "whatif.link": ["Copy the link", "复制链接"],
-  "whatif.start": ["Strike something out, or move a number", "去掉一些内容，或改变一个数值"],
-  "whatif.start.what": ["The history is folded anew without it, and laid beside what holds. The address is a link to the finding.", "历史会在没有它的情况下重新折叠，并与现状对照。地址即为结论的链接。"],
+  "whatif.start": ["Exclude something or change a setting", "去掉一些内容，或改变一个数值"],
+  "whatif.start.what": ["The history is computed again without it and compared with the present. The address is a link to the result.", "历史会在没有它的情况下重新折叠，并与现状对照。地址即为结论的链接。"],
   "whatif.struck": ["{count} [event is|events are] struck", "去掉 {count} 个事件"],
   "whatif.struck.because": ["{count} {why}", "{why} {count}"],
   "whatif.events.told": ["{replayed} of {today} events are folded", "折叠 {today} 个事件中的 {replayed} 个"],
   "whatif.differences": ["{count} [memory differs|memories differ]", "{count} 条记忆不同"],
   "whatif.none": ["Nothing would differ", "没有任何不同"],
-  "whatif.none.what": ["What is struck changes no memory, weight or rank that this mode shows.", "去掉的内容不影响此模式下的任何记忆、权重或名次。"],
+  "whatif.none.what": ["The exclusion changes no memory, weight or rank that this mode shows.", "去掉的内容不影响此模式下的任何记忆、权重或名次。"],
   "whatif.without-effect": ["Folded without effect, about memories that are not made: {what}", "已折叠但没有作用（涉及未形成的记忆）：{what}"],
   "whatif.column.memory": ["Memory", "记忆"],
   "whatif.column.now": ["As it is", "现状"],

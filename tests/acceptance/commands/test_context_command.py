@@ -43,7 +43,7 @@ def test_options_bound_the_block(cli: Cli) -> None:
     answer = cli.json("context", "ada", ASKS, *options)
     assert (answer["injected"], answer["parts"]["remembered"], answer["recorded"]) == ([], [], {"status": "off"})
     small = cli("context", "ada", ASKS, "--budget", "80")
-    assert "no room for: " in small.err
+    assert "did not fit the budget: " in small.err
     assert "budget" in cli("context", "ada", ASKS, "--budget", "1", code=2).err
     wrong = cli("context", "ada", ASKS, "--related", "sometimes", code=2).err
     assert "--related: got 'sometimes'; allowed: auto, always, never" in wrong

@@ -259,7 +259,7 @@ def test_an_orphaned_server_is_ended_by_the_next_opener(tmp_path: Path, children
     finally:
         with suppress(ProcessLookupError):
             os.kill(orphan, signal.SIGKILL)
-    assert told[0] == f"waiting for an orphaned redis-server (pid {orphan}) to leave {tmp_path}"
+    assert told[0] == f"an orphaned redis-server (pid {orphan}) is using {tmp_path}; waiting for it to exit"
 
 
 def test_a_killed_server_is_reported_with_its_log_and_everything_acknowledged_comes_back(tmp_path: Path) -> None:
@@ -339,5 +339,5 @@ def test_who_waits_for_a_folder_is_told_the_process_that_has_it(tmp_path: Path) 
     assert lock is not None
     with pytest.raises(EmbeddedRedisError, match=rf"stays locked by another process \(pid {os.getpid()}\)"):
         open_folder(tmp_path, "command", wait_seconds=0.05, on_wait=told.append)
-    assert told == [f"waiting for another process (pid {os.getpid()}) to leave {tmp_path}"]
+    assert told == [f"another process (pid {os.getpid()}) is using {tmp_path}; waiting for it to exit"]
     lock.release()

@@ -72,7 +72,7 @@ def test_an_up_waits_for_it_and_says_what_for(settings: Settings, keeper: Superv
     patience = UntilTold()
     with pytest.raises(EmbeddedRedisError, match=r"`engramlog mcp` \(pid \d+\) is at work"):
         open_folder(settings.data, "up", on_wait=patience.hear, now=patience.now)
-    assert "waiting for `engramlog mcp`" in patience.told[0]
+    assert "`engramlog mcp`, or a service" in patience.told[0]
 
 
 def test_it_opens_anew_when_the_server_that_it_joined_has_gone(settings: Settings, keeper: Supervisor) -> None:

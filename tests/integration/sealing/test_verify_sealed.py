@@ -284,7 +284,7 @@ TAMPERED: dict[str, tuple[Callable[[Reached], object], str]] = {
     "vectors of two contents": (_vectors_swapped, "a vector that cannot be read"),
     "no check line": (
         lambda store: store.client.hdel("engramlog:store", "sealed"),
-        "the store's identity, as nothing writes it",
+        "unexpected field of the store's identity",
     ),
     "another check line": (
         lambda store: store.opened("engramlog:store", "sealed", lambda raw: _flip(raw, len(raw) - 1)),

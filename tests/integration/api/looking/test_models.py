@@ -100,7 +100,7 @@ def test_days_are_kept_for_a_year_and_more_and_the_sum_for_good(store: HttpStore
         assert verify_store(wire).differences == []
     client.hset(f"{MODELS_KEY}:someday", "a", 1)
     with store.store.wires.wire() as wire:
-        assert [one["what"] for one in verify_store(wire).differences] == ["a key that nothing writes"]
+        assert [one["what"] for one in verify_store(wire).differences] == ["unexpected key"]
 
 
 def test_a_store_that_does_not_take_a_count_costs_the_count_and_no_answer(store: HttpStore) -> None:

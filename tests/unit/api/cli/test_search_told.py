@@ -49,12 +49,14 @@ def test_the_parts_of_a_question_are_told_as_they_were_asked() -> None:
 
 @each_row(
     ("search_mode", "words"),
-    [("hybrid", "the others were compared by words only"), ("semantic", "the others are not found by meaning alone")],
+    [("hybrid", "were matched by keyword only"), ("semantic", "are not found by meaning")],
 )
 def test_what_has_no_vector_was_compared_by_words_but_where_meaning_alone_is_asked_for(
     search_mode: str, words: str
 ) -> None:
-    assert f"3 of 4 memories have vectors of mine; {words} (`engramlog cleanup --all --job embed`)" in told(search_mode)
+    assert f"1 of 4 memories are not embedded yet by mine and {words} (`engramlog cleanup --all --job embed`)" in told(
+        search_mode
+    )
     assert "have vectors" not in told(search_mode, embedded=4)
 
 
