@@ -215,7 +215,7 @@ export function follow(owner, onChange, onState = () => {}) {
     let wait = FIRST_WAIT_MS;
     while (!leave.signal.aborted) {
       try {
-        const answer = await send(path("owners", owner, "feed"), { params: { from }, signal: leave.signal });
+        const answer = await send(path("owners", owner, "feed"), { params: { since: from }, signal: leave.signal });
         for await (const { event, data, id } of messages(answer.body)) {
           if (id) from = id;
           wait = FIRST_WAIT_MS;
