@@ -37,6 +37,7 @@ ACCESSES_LOST = "accesses_lost"
 INBOX_FULL = "inbox_full"
 OWNER_TOO_LARGE = "owner_too_large"
 OWNER_QUARANTINED = "owner_quarantined"
+KEYS_OLDER = "keys_older"
 KEYS_UNAVAILABLE = "keys_unavailable"
 CLUSTER_WAITS = "cluster_waits"
 PARTITION_GAP = "partition_gap"
@@ -204,6 +205,12 @@ KNOWN: Mapping[str, AlarmKind] = {
         "itself",
         "The master key (`ENGRAMLOG_SEALED_BY`) cannot be had, or not for some owners. Nothing is lost: what is said of them waits"
         " in the log, and is folded by itself once it can. The text says why; docs/how-to/sealing.md says what to do.",
+    ),
+    KEYS_OLDER: AlarmKind(
+        "stopped",
+        "itself",
+        "The key store is an older copy than the log: what was said since opens by nothing, and rejections that were kept since do"
+        " not hold. Put the newer key store back; the alarm goes at the next opening.",
     ),
     CLUSTER_WAITS: AlarmKind(
         "warning",

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from uuid import uuid4
 
 from engramlog_server.api.requests.checks import behalf_in_hand
+from engramlog_server.events.alarms import KEYS_OLDER
 from engramlog_server.events.errors import EmbeddedRedisError, StoreUnavailable
 from engramlog_server.events.redis.alarms import RedisAlarms
 from engramlog_server.events.redis.client import connect
@@ -225,19 +226,34 @@ def _fenced_again(
     cannot be read: nothing is answered then."""
     if identity.sealed is None:
         return _FencedAgain()
-    from engramlog_server.ops.erasing.fence_list import FenceList, fence_again, list_path  # noqa: PLC0415 - where there is a list
+    from engramlog_server.ops.erasing.fence_list import FenceList, list_path  # noqa: PLC0415 - of a sealed store
 
     path = list_path(settings, identity.store_id)
     if not os.path.lexists(path):
         return _FencedAgain()
+    from engramlog_server.ops.erasing.came_back import fence_again, wipe_again  # noqa: PLC0415 - where there is a list
+
     listed = FenceList(path, identity.store_id)
     owners = len(fence_again(wire, identity.tags, listed.read()))
     if not (words := listed.read_words()):
         return _FencedAgain(owners)
-    from engramlog_server.ops.erasing.words_again import wipe_again  # noqa: PLC0415 - where there were any
-
     with closing(again()) as log:
         return _FencedAgain(owners, *wipe_again(wire, identity.tags, words, log.append))
+
+
+def _locked_newest(wire: Wire, identity: StoreIdentity) -> str | None:
+    """Why the key store seems to be an older copy than the log; None if it does not."""
+    if identity.sealed is None:
+        return None
+    from engramlog_server.ops.erasing.came_back import without_keys  # noqa: PLC0415 - of a sealed store
+
+    if not (found := without_keys(wire, identity.tags)):
+        return None
+    return (
+        f"the key store {wire.seals.keys.place} does not open the newest entries of {len(found)} partitions"
+        f" ({', '.join(found[:5])}): it is an older copy, or lost something. What was said since opens by nothing, and rejections"
+        " that were kept since do not hold. Put the newer one back"
+    )
 
 
 def tell_restored(restored: FromBackup | None, alarms: RedisAlarms) -> None:
@@ -260,6 +276,7 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     )
     again = partial(RedisEventLog, client, identity.tags, own_clock=now_micros, marker=MARKER, says_again=True)
     returned = _fenced_again(settings, wire, identity, again)
+    locked = _locked_newest(wire, identity)
     wire.close()
     tell_words(identity.sealed is None)
     alarms = RedisAlarms(WirePool(client), f"{socket.gethostname()}-{os.getpid()}", tell)
@@ -294,6 +311,10 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     if told := str(returned):
         store.fenced = returned.words
         alarms.raised("erased_came_back", "", told)
+    if locked is not None:
+        alarms.raised(KEYS_OLDER, "", locked)
+    elif identity.sealed is not None:
+        alarms.cleared(KEYS_OLDER)
     for erasure in returned.erasures:
         alarms.raised(
             "erasure_left", erasure, "a node of the cluster came back as it was before: `engramlog erase --again`"

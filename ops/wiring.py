@@ -10,7 +10,7 @@ from engramlog_server.events.errors import EngramlogError
 from engramlog_server.ops.catch_up import FoldCatchUp, Tell
 from engramlog_server.ops.embedded.folder import Role
 from engramlog_server.ops.embedders import meanings_of
-from engramlog_server.ops.erasing.watch import watch_erased
+from engramlog_server.ops.erasing.watch import ErasedWatch
 from engramlog_server.ops.joined import JoinedApplication
 from engramlog_server.ops.models import model_of
 from engramlog_server.ops.settings import Settings
@@ -93,7 +93,7 @@ def application_on(
     if store.embedded is not None and store.embedded.owned:
         catch_up.fold_leftovers(on_wait)
     application.restored = ask_kept_values(store, catch_up, tell)
-    erased = watch_erased(store)
+    erased = ErasedWatch(store).every()
     if stays and store.client.seals.is_on:
         erased.start()
     try:

@@ -36,10 +36,11 @@ from engramlog_server.consumers.verify.levels import Levels
 from engramlog_server.events.errors import BadSetting, EmbedderFailed, StoreFull
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.clock import redis_micros
-from engramlog_server.events.redis.log import entries
+from engramlog_server.events.redis.log import pages
+from engramlog_server.events.redis.secrets import secret_lines
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.sealing.cipher import BODY_MARK, salts_id
-from engramlog_server.events.sealing.key_store import ID_SHIFT, UNUSED_SECONDS
+from engramlog_server.events.sealing.key_store import ID_SHIFT, UNUSED_SECONDS, second_of
 from engramlog_server.projections.embedding.likeness import Likeness
 from engramlog_server.projections.lifecycle import LEVELS
 from engramlog_server.projections.lifecycle.extracting import RULES
@@ -107,7 +108,7 @@ DAILY_JOBS = ("merge", "link", "replay")
 
 
 def daily(opened: OpenedStore, partition: int) -> Walked:
-    """The daily jobs, then levels for those owners whose entries older rules judged, or none; once also salts that no entry has."""
+    """The daily jobs, then levels for those owners whose entries older rules judged, or none; once unused salts and keys too."""
     failed = set[str]()
     walked = lifecycle(opened, partition, DAILY_JOBS, failed)
     levels = Levels(opened.wire, opened.log, opened.tags[partition], partition)
@@ -120,7 +121,7 @@ def daily(opened: OpenedStore, partition: int) -> Walked:
     raised = opened.each_owner(partition, reread, [owner for owner in waiting.owners if owner not in failed], failed)
     levels.read(waiting.seq, failed)
     if partition == 0 and opened.wire.seals.is_on:
-        remove_unused_salts(opened.wire, opened.tags, opened.served.stop.is_set)
+        remove_unused(opened.wire, opened.tags, opened.served.stop.is_set)
     return Walked(walked.owners, walked.decided + raised.decided, walked.failed + raised.failed)
 
 
@@ -381,24 +382,21 @@ def _model(kind: str, served: JobResources) -> Lent[Any] | None:
     return served.embedder if kind == EMBED else served.chat if by_model.get(kind) else None
 
 
-SALTED_AT_ONCE = 1_000
-
-
-def remove_unused_salts(
+def remove_unused(
     wire: Wire, tags: Sequence[str], stop: Callable[[], bool] = lambda: False, *, after_seconds: int = UNUSED_SECONDS
 ) -> int:
-    """Delete salts that were reserved so many seconds ago and that no entry of any partition has; how many.
+    """Delete salts that were reserved so many seconds ago and that no entry of any partition has, and keys that were made then and
+    that no owner has; how many.
 
-    A process that reserved them ended, or an append was refused. `stop`: whether to give up; then nothing is deleted. Raises
-    StoreError.
+    `stop`: whether to give up; then nothing is deleted. Raises StoreError.
     """
-    before = (redis_micros(wire) // 1_000_000 - after_seconds) << ID_SHIFT
-    unused = set(wire.seals.keys.salt_ids(before))
-    for tag in tags if unused else ():
-        keys, after = LogKeys(tag), 0
-        while page := entries(wire.call("XRANGE", keys.stream, f"{after + 1}-0", "+", "COUNT", SALTED_AT_ONCE), tag):
+    store, then = wire.seals.keys, redis_micros(wire) // 1_000_000 - after_seconds
+    salts = set(store.salt_ids(then << ID_SHIFT))
+    names = {name for name, _ in store.every() if second_of(name) < then}
+    for tag in tags if salts or names else ():
+        names.difference_update(line for _, line in secret_lines(wire, tag))
+        for page in pages(wire, LogKeys(tag)):
             if stop():
                 return 0
-            unused.difference_update(salts_id(one.body) for one in page if one.body[:1] == BODY_MARK)
-            after = page[-1].seq
-    return wire.seals.keys.delete_salts(unused) if unused else 0
+            salts.difference_update(salts_id(one.body) for one in page if one.body[:1] == BODY_MARK)
+    return (store.delete_salts(salts) if salts else 0) + (store.delete(names) if names else 0)

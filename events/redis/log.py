@@ -6,7 +6,7 @@ check comes before the first write, and the first write is the one that may be r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from operator import attrgetter
 from secrets import token_bytes
@@ -343,6 +343,13 @@ def entries(answer: list[Any] | None, tag: str = "") -> list[Stored]:
         raise LogGap(
             f"partition {{{tag}}}: its log has an entry that no append wrote ({error}); {MENDING}", partition=tag
         ) from error
+
+
+def pages(wire: Wire, keys: LogKeys, after: int = 0) -> Iterator[list[Stored]]:
+    """All entries of a partition after a seq as they lie in the log, some at a time. Raises StoreError."""
+    while page := entries(wire.call("XRANGE", keys.stream, f"{after + 1}-0", "+", "COUNT", 1_000), keys.tag):
+        yield page
+        after = page[-1].seq
 
 
 def _beside(held: list[bytes]) -> tuple[tuple[bytes, ...], bytes]:

@@ -7,7 +7,7 @@ keys; where another process was quicker the script writes nothing and tells the 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from threading import Lock
 from typing import NamedTuple
 from uuid import UUID
@@ -254,3 +254,13 @@ def read_seqs(wire: Wire, keys: LogKeys, owner: str, event_ids: Sequence[str]) -
                 if seq.isdigit():
                     found[one] = int(seq)
     return found
+
+
+def secret_lines(wire: Wire, tag: str) -> Iterator[tuple[str, bytes]]:
+    """Each owner of a partition that has a line, and the line. Raises StoreError."""
+    cursor = b"0"
+    while True:
+        cursor, page = wire.call("HSCAN", LogKeys(tag).secrets, cursor, "COUNT", 1_000)
+        yield from ((name.decode("utf-8", "replace"), line) for name, line in zip(page[::2], page[1::2], strict=True))
+        if cursor == b"0":
+            return

@@ -5,7 +5,7 @@ sealed entry holds the id of its two salts, one for its skeleton and one for its
 older copy of Redis brings nothing back that was deleted.
 
 Salts are reserved in blocks, because a commit for each append would cost several times the append. A process may keep a reserved
-block for `POOL_SECONDS`; salts older than `UNUSED_SECONDS` that no entry has are removed by a job.
+block for `POOL_SECONDS`. Salts older than `UNUSED_SECONDS` that no entry has, and keys that no owner has, are removed by a job.
 """
 
 from __future__ import annotations
@@ -20,16 +20,22 @@ from engramlog_server.events.entry import SECRET_BYTES
 
 NAME_MARK = b"\x02"
 NAME_BYTES = 17
-"""Of a key's name: the mark and 16 random bytes. A secret has 32 bytes, and a tombstone begins with a zero byte."""
+"""Of a key's name: the mark, when it was drawn, random bytes. A secret has 32 bytes, and a tombstone begins with a zero byte."""
+_SECOND_BYTES = 5
 KEYS_FIELD = "keys"
 """The field of the store that holds the id of its key store."""
 ID_BYTES = 16
 """Random bytes of a key store's id, which is written in hexadecimal digits."""
 
 
-def new_name() -> bytes:
-    """A name that no other key has."""
-    return NAME_MARK + token_bytes(NAME_BYTES - 1)
+def new_name(second: int) -> bytes:
+    """A name that no other key has. It begins with the second in which it is drawn, counted from 1970."""
+    return NAME_MARK + second.to_bytes(_SECOND_BYTES) + token_bytes(NAME_BYTES - 1 - _SECOND_BYTES)
+
+
+def second_of(name: bytes) -> int:
+    """The second in which a name was drawn."""
+    return int.from_bytes(name[1 : 1 + _SECOND_BYTES])
 
 
 def is_name(line: bytes) -> bool:
@@ -91,8 +97,12 @@ class KeyStore(Protocol):
         """The wrapped keys of those names that have one."""
         ...
 
+    def new_name(self) -> bytes:
+        """A name that no other key has, drawn now."""
+        ...
+
     def put(self, keys: Mapping[bytes, bytes]) -> None:
-        """Store wrapped keys under new names; durable when this returns."""
+        """Store wrapped keys under their names; durable when this returns."""
         ...
 
     def replace(self, keys: Mapping[bytes, tuple[bytes, bytes]]) -> int:

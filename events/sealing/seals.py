@@ -17,7 +17,7 @@ from typing import NamedTuple, Protocol
 from engramlog_server.events.entry import SECRET_BYTES
 from engramlog_server.events.errors import BadSetting, KeyUnavailable, OwnerErased, StoreMismatch
 from engramlog_server.events.sealing.cipher import ValueCipher
-from engramlog_server.events.sealing.key_store import KeyStore, OpenKeyStore, is_name, new_name
+from engramlog_server.events.sealing.key_store import KeyStore, OpenKeyStore, is_name
 
 MOST_KEPT = 50_000
 """Owners whose secrets one process keeps opened at most, of those asked for last: about 20 MB."""
@@ -295,7 +295,7 @@ class Seals:
         assert self.master is not None
         wrapped = self.master.wrap([(self.about(owner), secret) for owner, secret in secrets.items()])
         self._refuse_stranger(wrapped)
-        lines = {owner: new_name() for owner in secrets}
+        lines = {owner: self.keys.new_name() for owner in secrets}
         self.keys.put(dict(zip(lines.values(), wrapped, strict=True)))
         for owner, line in lines.items():
             self._keep(owner, line, ValueCipher(secrets[owner]))

@@ -48,7 +48,8 @@ from engramlog_server.ops.backup.checking import check_backup, entries_of, refus
 from engramlog_server.ops.backup.folder import BackupFolder
 from engramlog_server.ops.backup.manifest import NAMES
 from engramlog_server.ops.clock import now, now_micros
-from engramlog_server.ops.erasing.fence_list import FenceList, fence_again, list_path
+from engramlog_server.ops.erasing.came_back import fence_again
+from engramlog_server.ops.erasing.fence_list import FenceList, list_path
 from engramlog_server.ops.keys.backup import SavedKeys, check_keys, restore_keys
 from engramlog_server.ops.keys.place import keys_of
 from engramlog_server.ops.sealing.master import master_of

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -16,7 +17,7 @@ from engramlog_server.api.cli.app import Json, app, complain, err, out, print_js
 from engramlog_server.events.errors import EngramlogError, InputError, NotConfirmed, refused
 
 if TYPE_CHECKING:
-    from engramlog_server.ops.erasing.words import WordsCertificate
+    from engramlog_server.ops.erasing.beforehand import ErasurePlan
     from engramlog_server.ops.settings import Settings
     from engramlog_server.ops.store import OpenStore
 
@@ -106,7 +107,7 @@ def erase(
         _readmit(owner, reason, json)
         return
     asked = _Asked(ground, reason, names or (), yes=yes or again, json=json)
-    _refuse(asked, of_words=bool(ids))
+    _refuse(asked)
     if (owner is None) == (not again):
         raise InputError(
             "owner: got nothing; allowed: an owner, or --again alone"
@@ -118,7 +119,11 @@ def erase(
         _refuse_path(certificate, again=again)
     settings = load_settings()
     with open_the_store(settings, on_wait=patient(err)) as store:
-        acts = _all_left(store, settings, asked) if owner is None else [_act(store, settings, owner, ids or (), asked)]
+        acts = (
+            _all_left(store, settings, asked)
+            if owner is None
+            else [partial(_erase, store, settings, owner, ids or (), asked)]
+        )
         done, failed = _each(acts, goes_on=again)
         if again and not failed and all(_exit_code(one) != 1 for one in done):
             store.alarms.cleared("erased_came_back", "")
@@ -156,7 +161,7 @@ class _Asked(NamedTuple):
     json: bool
 
 
-def _refuse(asked: _Asked, *, of_words: bool = False) -> None:
+def _refuse(asked: _Asked) -> None:
     """Raise InputError for what cannot be carried out, before the store is opened."""
     if asked.ground not in GROUNDS:
         got = asked.ground[:40]
@@ -165,29 +170,14 @@ def _refuse(asked: _Asked, *, of_words: bool = False) -> None:
         raise InputError(
             f"reason: got {length:,} characters; allowed: at most {MOST_REASON:,}", field="reason", got=length
         )
-    if of_words and asked.names:
-        raise InputError(
-            "name: got it beside ids; allowed: an owner alone, of whom others may have told",
-            field="name",
-            got=asked.names[0][:40],
-        )
-
-
-def _act(store: OpenStore, settings: Settings, owner: str, ids: Sequence[str], asked: _Asked) -> _Act:
-    """The erasure of an owner, or of the words that are named."""
-    if ids:
-        return partial(_erase_words, store, settings, owner, ids, asked)
-    return partial(_erase_one, store, settings, owner, asked)
 
 
 def _all_left(store: OpenStore, settings: Settings, asked: _Asked) -> list[_Act]:
     """Every erasure that did not end, or came back."""
-    owners = _came_back(store, settings)
-    acts = [_act(store, settings, one, (), asked) for one in owners]
-    return acts + [
-        partial(_erase_words, store, settings, one, named, asked, begun=True)
-        for one, named in _words_came_back(store, settings)
-        if one not in owners
+    from engramlog_server.ops.erasing.came_back import left_to_erase
+
+    return [
+        partial(_erase, store, settings, owner, ids, asked, begun=True) for owner, ids in left_to_erase(store, settings)
     ]
 
 
@@ -226,87 +216,59 @@ def _refuse_path(path: Path, *, again: bool) -> None:
         )
 
 
-def _erase_one(store: OpenStore, settings: Settings, owner: str, asked: _Asked) -> dict[str, Any]:
+def _erase(
+    store: OpenStore, settings: Settings, owner: str, ids: Sequence[str], asked: _Asked, *, begun: bool = False
+) -> dict[str, Any]:
+    """Tell what would be done, ask, do it, and search for what may be left; JSON-ready."""
     import msgspec
 
+    from engramlog_server.api.services.deleting import split_ids
     from engramlog_server.ops.commands.notices import patient
-    from engramlog_server.ops.erasing.owner import ErasurePlan, carry_out, told_beforehand
+    from engramlog_server.ops.erasing.beforehand import MOST_NAMED, ErasurePlan, told_of_owner, told_of_words
+    from engramlog_server.ops.erasing.carry_out import carry_out
+    from engramlog_server.ops.erasing.elsewhere import names_elsewhere
+    from engramlog_server.ops.wiring import application_on
 
-    told = told_beforehand(store, settings, owner)
-    if asked.names:
-        told["elsewhere"] = _elsewhere(store, asked.names, owner, asked.json)
-    if not asked.json:
-        render_plan(told)
-    if not asked.yes:
-        if asked.json or not sys.stdin.isatty():
-            raise NotConfirmed(told)
-        if typer.prompt("There is no way back. Type the owner's name to erase it", err=True) != owner:
-            raise typer.Exit(1)
-    with progress("erase", asked.json, long=0) as advance:
-        plan = ErasurePlan(owner, asked.ground, asked.reason)
-        done = carry_out(store, settings, plan, on_progress=advance, on_wait=patient(err))
+    plan = ErasurePlan(owner, tuple(split_ids(ids)) if ids else (), asked.ground, asked.reason, begun)
+    if ids and not plan.ids:
+        raise refused("ids", 0, f"1 to {MOST_NAMED:,} ids of memories or turns")
+    with ExitStack() as stack:
+        application = None
+        if plan.ids:
+            application = stack.enter_context(application_on(store, settings, stays=False, on_wait=patient(err)))
+            told = told_of_words(application, store, plan)
+        else:
+            told = told_of_owner(store, settings, owner)
+        going = told.pop("seqs", None)
+        if not begun:
+            with progress("look where else its names are", asked.json, long=0) as advance:
+                told["names"] = names_elsewhere(store, settings, plan, going, asked.names, advance)
+        if not asked.json:
+            (render_words_plan if plan.ids else render_plan)(told)
+            render_names(told.get("names"))
+        if not asked.yes:
+            plan = _agreed(told, plan, asked)
+        with progress("erase", asked.json, long=0) as advance:
+            done = carry_out(store, settings, plan, application, on_progress=advance, on_wait=patient(err))
     found: dict[str, Any] = msgspec.to_builtins(done)
     return found
 
 
-def _erase_words(
-    store: OpenStore, settings: Settings, owner: str, ids: Sequence[str], asked: _Asked, *, begun: bool = False
-) -> dict[str, Any]:
-    from engramlog_server.api.services.deleting import split_ids
-
-    ids = tuple(split_ids(ids))
-    wanted = AskedWords(owner, ids, asked.ground, asked.reason, yes=asked.yes, json=asked.json, begun=begun)
-    return erase_words(store, settings, wanted)
-
-
-def _elsewhere(store: OpenStore, names: Sequence[str], owner: str, json: bool) -> dict[str, Any]:
-    """Others' memories that have one of the names."""
-    from engramlog_server.ops.erasing.elsewhere import elsewhere
-
-    wire = store.wire()
-    try:
-        with progress("look through others' memories", json, long=0) as advance:
-            found = elsewhere(wire, store.identity.tags, names, but=owner, on_progress=advance)
-    finally:
-        wire.close()
-    return {
-        "memories": [{"owner": one, "id": memory_id} for one, memory_id in found.found],
-        "total": found.total,
-        "owners": found.owners,
-        "shut": found.shut,
-    }
-
-
-def _came_back(store: OpenStore, settings: Settings) -> list[str]:
-    """Owners who are fenced, and of whom something lies there all the same, and those whose erasure did not end."""
-    from engramlog_server.ops.erasing.fence_list import FenceList, list_path, open_erasures
-    from engramlog_server.ops.erasing.left import left_behind, unfinished, untold
-    from engramlog_server.ops.erasing.owner import ALARM
-
-    store_id, wire, tags = store.identity.store_id, store.wire(), store.identity.tags
-    listed = FenceList(list_path(settings, store_id), store_id).read()
-    unended = {one.subject for one in store.alarms.standing() if one.name == ALARM} | open_erasures(listed).keys()
-    try:
-        unended |= untold(wire, tags, listed)
-        return sorted({*left_behind(wire, tags, unended), *unfinished(wire, tags, listed)})
-    finally:
-        wire.close()
-
-
-def _words_came_back(store: OpenStore, settings: Settings) -> list[tuple[str, Sequence[str]]]:
-    """Owners, and what was named, of erasures of words that did not end, or came back."""
-    from engramlog_server.ops.erasing.fence_list import FenceList, list_path
-    from engramlog_server.ops.erasing.words import ALARM
-    from engramlog_server.ops.erasing.words_again import unfinished_words
-
-    store_id, wire = store.identity.store_id, store.wire()
-    listed = FenceList(list_path(settings, store_id), store_id).read_words()
-    try:
-        alarmed = {one.subject for one in store.alarms.standing() if one.name == ALARM}
-        found = unfinished_words(wire, store.identity.tags, listed, alarmed)
-    finally:
-        wire.close()
-    return [(owner, going.named) for (owner, _), going in found.items()]
+def _agreed(told: dict[str, Any], plan: ErasurePlan, asked: _Asked) -> ErasurePlan:
+    """What a person agrees to have erased: what is named, and of what says it elsewhere that which he names too."""
+    if asked.json or not sys.stdin.isatty():
+        raise NotConfirmed(told)
+    what, more = "it", tuple[str, ...]()
+    if plan.ids:
+        what = "these words"
+        if others := _others(told):
+            answer = typer.prompt(
+                "Ids of those of them that are to go too, with spaces between; nothing for none", default="", err=True
+            )
+            more = _ids(answer, others)
+    if typer.prompt(f"There is no way back. Type the owner's name to erase {what}", err=True) != plan.owner:
+        raise typer.Exit(1)
+    return plan._replace(ids=tuple(dict.fromkeys((*plan.ids, *more))))
 
 
 def _write(path: Path, told: dict[str, Any]) -> None:
@@ -327,7 +289,7 @@ def _write(path: Path, told: dict[str, Any]) -> None:
 
 def _readmit(owner: str, reason: str, json: bool) -> None:
     from engramlog_server.ops.commands.notices import patient
-    from engramlog_server.ops.erasing.owner import readmit_owner
+    from engramlog_server.ops.erasing.carry_out import readmit_owner
     from engramlog_server.ops.settings import load_settings
     from engramlog_server.ops.store import open_the_store
 
@@ -367,22 +329,39 @@ def render_plan(told: dict[str, Any]) -> None:
     )
     for one in told["stays"]:
         out.print(f"  - stays: {escape(one)}", soft_wrap=True)
-    if (others := told.get("elsewhere")) is not None:
-        out.print(
-            f"- {_many(others['total'], 'memory', 'memories')} of other owners ({_many(others['owners'], 'owner')}"
-            " searched) contain the name; they stay, delete them there:",
-            soft_wrap=True,
-        )
-        for one in others["memories"]:
-            out.print(f"    {escape(one['owner'])} {escape(one['id'])}", soft_wrap=True)
-        for one in others["shut"]:
-            out.print(f"    [yellow]not looked through[/] {escape(one)}: its key cannot be had", soft_wrap=True)
     if told["open_entries"]:
         out.print(
             f"[bold yellow]  - {_many(told['open_entries'], 'entry', 'entries')} of the log are not encrypted and stay"
             " readable[/]: Engramlog did not write them, see `engramlog verify`",
             soft_wrap=True,
         )
+
+
+def render_names(told: dict[str, Any] | None) -> None:
+    """Where else rare names of what is to be erased are."""
+    if told is None:
+        return
+    out.print(
+        f"[bold]Where else rare names of it are[/]; it stays: {_many(told['read'], 'entry', 'entries')} looked through"
+        + (f", {_many(told['unread'], 'entry', 'entries')} not" if told["unread"] else "")
+        + (f"; {_many(told['common'], 'name')} in more than {told['rare']} entries" if told["common"] else ""),
+        soft_wrap=True,
+    )
+    for one in told["names"]:
+        out.print(f"  - {escape(one['name'])}: {_many(one['total'], 'entry', 'entries')}", soft_wrap=True)
+        for place in one["places"]:
+            of = escape(place["of"]) or "what was asked or answered"
+            vector = ", and a vector of it" if place["vector"] else ""
+            at = f"{place['type']} at {place['position']}"
+            out.print(f"    {escape(place['owner'])} {of} ({at}{vector})", soft_wrap=True)
+        if len(one["places"]) < one["total"]:
+            out.print(f"    and {one['total'] - len(one['places']):,} more")
+        for file, count in one["files"].items():
+            out.print(f"    {escape(file)} ({count:,} times)", soft_wrap=True)
+    if told["more"]:
+        out.print(f"  - and {_many(told['more'], 'name')} more")
+    if not told["names"]:
+        out.print("  - nowhere that was looked through")
 
 
 def render_done(done: dict[str, Any]) -> None:
@@ -477,59 +456,6 @@ def render_words_plan(told: dict[str, Any]) -> None:
 
 def _many(number: int, one: str, more: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else more or one + 's'}"
-
-
-class AskedWords(NamedTuple):
-    """What is wanted."""
-
-    owner: str
-    ids: tuple[str, ...]
-    ground: Any
-    reason: str
-    yes: bool
-    json: bool
-    begun: bool = False
-    """Whether an erasure of the same was begun before."""
-
-
-def erase_words(store: OpenStore, settings: Settings, asked: AskedWords) -> dict[str, Any]:
-    """Tell what would be done, ask, do it, and search for what may be left; JSON-ready."""
-    import msgspec
-
-    from engramlog_server.ops.commands.notices import patient
-    from engramlog_server.ops.erasing.words import carry_out_words
-    from engramlog_server.ops.erasing.words_told import WordsPlan, words_told_beforehand
-    from engramlog_server.ops.wiring import application_on
-
-    plan = WordsPlan(asked.owner, asked.ids, asked.ground, asked.reason, asked.begun)
-    with application_on(store, settings, stays=False, on_wait=patient(err)) as application:
-        told = words_told_beforehand(application, store, plan)
-        if not asked.json:
-            render_words_plan(told)
-        if not asked.yes:
-            plan = plan._replace(ids=_agreed(told, asked))
-        with progress("erase", asked.json, long=0) as advance:
-            done: WordsCertificate = carry_out_words(
-                application, store, settings, plan, on_progress=advance, on_wait=patient(err)
-            )
-    found: dict[str, Any] = msgspec.to_builtins(done)
-    return found
-
-
-def _agreed(told: dict[str, Any], asked: AskedWords) -> tuple[str, ...]:
-    """What a person agrees to have erased: what is named, and of what says it elsewhere that which he names too."""
-    if asked.json or not sys.stdin.isatty():
-        raise NotConfirmed(told)
-    others = _others(told)
-    more: tuple[str, ...] = ()
-    if others:
-        answer = typer.prompt(
-            "Ids of those of them that are to go too, with spaces between; nothing for none", default="", err=True
-        )
-        more = _ids(answer, others)
-    if typer.prompt("There is no way back. Type the owner's name to erase these words", err=True) != asked.owner:
-        raise typer.Exit(1)
-    return tuple(dict.fromkeys((*asked.ids, *more)))
 
 
 def _others(told: dict[str, Any]) -> list[str]:

@@ -58,7 +58,8 @@ from engramlog_server.ops.doctor.reach import SECONDS, ReachedStore, reach
 from engramlog_server.ops.embedded.disk import Disk, look
 from engramlog_server.ops.embedded.private_file import is_ours
 from engramlog_server.ops.embedded.process import NotInTime
-from engramlog_server.ops.erasing.fence_list import FenceList, came_back, list_path
+from engramlog_server.ops.erasing.came_back import came_back
+from engramlog_server.ops.erasing.fence_list import FenceList, list_path
 from engramlog_server.ops.kept.head_file import HeadFile, heads_path
 from engramlog_server.ops.kept.heads import refuse_changed_log
 from engramlog_server.ops.kept.rejections import ValueFile, values_path

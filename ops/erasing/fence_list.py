@@ -1,35 +1,42 @@
 """The list of what was erased, kept beside the store: a copy that is brought back is fenced by it again, before it answers.
 
-It names nobody: an owner stands there by a label, a hash of its name under the store's id. Whoever knows the name finds it, and
-so does whoever has the store.
+It names nobody: an owner stands there by a label, a hash of its name under the store's id. Whoever knows the name finds it, and so
+does whoever has the store. Of single memories it has, sealed under the owner's key, what goes. What it says, the log says too: in
+events of `:erasures`, which name nobody either.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from base64 import b64decode, b64encode
+from binascii import Error as NotBase64
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import msgspec
 
-from engramlog_server.consumers.erasing.steps import destroy_keys, fence
-from engramlog_server.events.catalogue import ErasureGround
+from engramlog_server.events.catalogue import ErasureGround, OwnerErasure, WordsErasure
+from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import StoreUnavailable
-from engramlog_server.events.of_the_store import label_of
-from engramlog_server.events.partitions import LogKeys
-from engramlog_server.events.redis.secrets import readmission
-from engramlog_server.events.redis.wire import Wire
-from engramlog_server.events.sealing.key_store import is_name
-from engramlog_server.events.sealing.seals import erased_name, is_tombstone
+from engramlog_server.events.of_the_store import ERASURES, label_of
+from engramlog_server.events.sealing.cipher import VALUE_MARK, NotOpened, ValueCipher
+from engramlog_server.events.standing import Speaker
 from engramlog_server.events.text import UNREADABLE
+from engramlog_server.events.validation import make_event, ready
 from engramlog_server.ops.durable import FileFull, FileLock, append_lines, store_file
 from engramlog_server.ops.embedded.private_file import NotPrivate, read_private
 from engramlog_server.ops.settings import Settings
+from engramlog_server.projections.fold.changelog import id_text
+from engramlog_server.projections.reports.erasing.reach import Turn
+
+if TYPE_CHECKING:
+    from engramlog_server.ops.store import OpenStore
 
 MOST_BYTES = 64 * 1024 * 1024
 """Of a file that is read: some 300,000 erasures."""
-AT_ONCE = 1_000
+_PLACE = b"fence list\0"
+_ID = 16
 
 
 class ErasureStep(msgspec.Struct, frozen=True):
@@ -56,7 +63,28 @@ class ErasureStep(msgspec.Struct, frozen=True):
     """Of words, once they are erased: the ids of their entries' salts."""
 
 
-_READ = msgspec.json.Decoder(ErasureStep)
+class WordsGoing(msgspec.Struct, frozen=True):
+    """What goes by an erasure of single memories. As private as the owner's ids are."""
+
+    named: tuple[str, ...]
+    """Memories and turns, as they were named."""
+    memories: tuple[str, ...] = ()
+    """All that go, once that is known."""
+    turns: tuple[Turn, ...] = ()
+    events: bytes = b""
+    """Ids of the events that lose their words, 16 bytes each; a line has those that no line before it has."""
+
+    @property
+    def event_ids(self) -> list[str]:
+        """The same as texts."""
+        return [id_text(self.events[at : at + _ID]) for at in range(0, len(self.events), _ID)]
+
+    def seal(self, cipher: ValueCipher, owner: str) -> str:
+        """As it stands in the list."""
+        return b64encode(cipher.seal(_PLACE + owner.encode(), msgspec.json.encode(self))).decode()
+
+
+_READ, _READ_GOING = msgspec.json.Decoder(ErasureStep), msgspec.json.Decoder(WordsGoing)
 
 
 def list_path(settings: Settings, store_id: str) -> Path:
@@ -70,6 +98,15 @@ class FenceList:
     def __init__(self, path: Path, store_id: str) -> None:
         self.path = path
         self.store_id = store_id
+
+    @classmethod
+    def of(cls, settings: Settings, store_id: str) -> FenceList:
+        """The list of a store on this machine."""
+        return cls(list_path(settings, store_id), store_id)
+
+    def label(self, owner: str) -> str:
+        """By what an owner stands there."""
+        return label_of(self.store_id, owner)
 
     def read(self) -> list[ErasureStep]:
         """What it says of owners of this store, oldest first. Raises as `read_all`."""
@@ -119,53 +156,47 @@ class FenceList:
         )
 
 
-def came_back(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) -> Iterator[tuple[str, str, str]]:
-    """Owners of the list whose erasure ended and who have a line, each with the partition's tag and the erasure: an older copy of
-    the store came back, or somebody put the line back. Looks at the lines themselves, whatever the log says. Raises StoreError.
-    """
-    wanted = {one.label: one.erasure for one in listed if one.step == "ended"}
-    for tag in tags if wanted else ():
-        for owner, line in secret_lines(wire, tag):
-            if is_tombstone(line) or (erasure := wanted.get(label_of(listed[0].store, owner))) is None:
-                continue
-            if not _readmitted(wire, tag, owner, erasure):
-                yield tag, owner, erasure
+def say_step(store: OpenStore, listed: FenceList, step: ErasureStep, **more: Any) -> tuple[ErasureStep, str]:
+    """Say a step of an erasure in the log, then in the list; the step as said, and its position. Raises StoreError."""
+    log = store.log
+    now, by = log.now(), Speaker("job", log.principal)
+    kind: Any = OwnerErasure if step.what == "owner" else WordsErasure
+    data = kind(erasure=step.erasure, step=step.step, label=step.label, ground=step.ground, reason=step.reason, **more)
+    event = make_event(data, owner=ERASURES, occurred_at=from_micros(now), actor="system", now=now, by=by)
+    (receipt,) = log.append([ready(event, by)])
+    if not receipt.written or receipt.position is None:
+        raise StoreUnavailable(f"what is erased could not be written down: {receipt.error}")
+    said = msgspec.structs.replace(step, at=utc_text(from_micros(now)), event=event.event_id)
+    listed.append(said)
+    return said, receipt.position
 
 
-def returned_keys(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) -> list[bytes]:
-    """Names of erased owners' keys that the key store has all the same: an older copy of it came back. Raises StoreError.
+def going_in(one: ErasureStep, cipher: ValueCipher, owner: str) -> WordsGoing | None:
+    """What a line of the list says; None where it is of another owner, or of an owner's former key, or lies open: whoever can write
+    to the list has no owner's key, and erases nothing by it."""
+    try:
+        raw = b64decode(one.sealed, validate=True)
+        return _READ_GOING.decode(cipher.open(_PLACE + owner.encode(), raw)) if raw[:1] == VALUE_MARK else None
+    except (*UNREADABLE, NotOpened, NotBase64, ValueError):
+        return None
 
-    Compares the key store with the list and with every tombstone of Redis.
-    """
-    names = {bytes.fromhex(one.key) for one in listed if one.key}
-    for tag in tags:
-        names.update(erased_name(line) for _, line in secret_lines(wire, tag) if is_tombstone(line))
-    return list(wire.seals.keys.read([one for one in names if is_name(one)]))
 
-
-def fence_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) -> list[str]:
-    """Fence those who came back, and delete erased owners' keys that are in the key store again; the owners. Raises StoreError."""
-    found = list[str]()
-    destroy_keys(wire, returned_keys(wire, tags, listed))
-    for tag, owner, erasure in came_back(wire, tags, listed):
-        fence(wire, tag, owner, erasure)
-        found.append(owner)
+def going_by(
+    lines: Iterable[ErasureStep], cipher: ValueCipher, owner: str
+) -> dict[str, tuple[ErasureStep, WordsGoing]]:
+    """Erasure -> its first line that is this owner's, and all that its lines say of what goes; oldest first."""
+    found = dict[str, tuple[ErasureStep, WordsGoing]]()
+    for one in lines:
+        if (going := going_in(one, cipher, owner)) is None:
+            continue
+        if one.erasure not in found:
+            found[one.erasure] = one, going
+            continue
+        first, known = found[one.erasure]
+        memories = tuple(dict.fromkeys((*known.memories, *going.memories)))
+        turns = tuple(dict.fromkeys((*known.turns, *going.turns)))
+        found[one.erasure] = first, WordsGoing(going.named, memories, turns, known.events + going.events)
     return found
-
-
-def _readmitted(wire: Wire, tag: str, owner: str, erasure: str) -> bool:
-    line = wire.call("HGET", LogKeys(tag).readmitted, owner)
-    return line is not None and readmission(owner, line)[1] == erasure
-
-
-def secret_lines(wire: Wire, tag: str) -> Iterator[tuple[str, bytes]]:
-    """Each owner of a partition that has a line, and the line. Raises StoreError."""
-    cursor = b"0"
-    while True:
-        cursor, page = wire.call("HSCAN", LogKeys(tag).secrets, cursor, "COUNT", 1_000)
-        yield from ((name.decode("utf-8", "replace"), line) for name, line in zip(page[::2], page[1::2], strict=True))
-        if cursor == b"0":
-            return
 
 
 def open_erasures(listed: Iterable[ErasureStep]) -> Mapping[str, ErasureStep]:

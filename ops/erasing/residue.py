@@ -2,8 +2,9 @@
 
 Before anything is destroyed an erasure takes probes: pieces of the words that go, salts, and for a whole owner its key. At the end
 the check searches every value in Redis, the files of Redis and the data folder for them. A piece that an entry holds which stays is
-no probe. Values that are sealed under the key of an owner who stays are not opened here: `verify_partition`, which each erasure
-runs, compares them with the log. A finding names a place and a kind, never a word.
+no probe. Files that Redis packs are not opened: what it wrote since the erasure began is a picture of the values that are searched,
+and any other is named. Values that are sealed under the key of an owner who stays are not opened here: `verify_partition`, which
+each erasure runs, compares them with the log. A finding names a place and a kind, never a word.
 """
 
 from __future__ import annotations
@@ -31,20 +32,20 @@ from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.cluster.slot_map import known_nodes, others
 from engramlog_server.events.redis.cluster.wire import ClusterClient
-from engramlog_server.events.redis.log import entries
+from engramlog_server.events.redis.log import pages
 from engramlog_server.events.redis.opening import opened_where_it_can_be
 from engramlog_server.events.redis.secrets import read_lines
 from engramlog_server.events.redis.wire import Wire, open_wire
 from engramlog_server.events.sealing.cipher import SALT_BYTES, ValueCipher, salts_id
 from engramlog_server.events.sealing.key_store import has_words
 from engramlog_server.events.sealing.wordless import without_words
-from engramlog_server.ops.embedded.binary import find_redis_server
-from engramlog_server.ops.erasing.scratch import NotLoaded, is_rdb, loaded
 from engramlog_server.ops.keys.place import key_file_of
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore
 
 PAGE, CHUNK, CARRY = 500, 1 << 20, 512
+PACKED = re.compile(rb"(REDIS|VALKEY)\d{3}")
+"""What a dump begins with, and an append-only file with one in front: its strings are packed."""
 MOST_PIECES, MOST_SALTS, MOST_FINDINGS = 2_000, 100, 200
 NOT_KNOWN = "the words were erased by an earlier run, so a search does not know them any more"
 OTHERS = 5_000
@@ -110,7 +111,7 @@ def _probes(wire: Wire, keys: LogKeys, owner: str, seqs: Collection[int] | None)
     secret = wire.seals.secrets({owner: line})[owner] if line is not None else b""
     ciphers = {owner: ValueCipher(secret)} if secret else {}
     pieces, gone, left, newest = list[str](), list[int](), list[bytes](), deque[Stored](maxlen=OTHERS)
-    for page in _pages(wire, keys):
+    for page in pages(wire, keys):
         newest.extend(one for one in page if one.owner != owner)
         going = [one for one in page if one.owner == owner and (seqs is None or one.seq in seqs)]
         gone += [salts_id(one.body) for one in going]
@@ -124,7 +125,7 @@ def _probes(wire: Wire, keys: LogKeys, owner: str, seqs: Collection[int] | None)
         return Probes((), NOT_KNOWN)
     pieces, shared = list(dict.fromkeys(pieces)), set[int]()
     search = BytesAhoCorasick([one.encode() for one in pieces or [NOT_KNOWN]])
-    mine = (one for page in _pages(wire, keys) for one in page if one.owner == owner and one.seq not in (seqs or ()))
+    mine = (one for page in pages(wire, keys) for one in page if one.owner == owner and one.seq not in (seqs or ()))
     for raw in chain(left, _said(wire, keys, newest, {}), _said(wire, keys, mine if seqs is not None else (), ciphers)):
         shared.update(at for at, _, _ in search.find_matches_as_indexes(raw, overlapping=True))
     pieces = [one for at, one in enumerate(pieces) if at not in shared]
@@ -137,13 +138,6 @@ def _probes(wire: Wire, keys: LogKeys, owner: str, seqs: Collection[int] | None)
     for raw in (secret, wrapped) if wrapped else ():
         needles += [("key", form) for form in (raw, raw.hex().encode(), b64encode(raw))]
     return Probes(needles)
-
-
-def _pages(wire: Wire, keys: LogKeys) -> Iterator[list[Stored]]:
-    after = 0
-    while page := entries(wire.call("XRANGE", keys.stream, f"{after + 1}-0", "+", "COUNT", PAGE), keys.tag):
-        yield page
-        after = page[-1].seq
 
 
 def _said(wire: Wire, keys: LogKeys, some: Iterable[Stored], ciphers: dict[str, ValueCipher]) -> Iterator[bytes]:
@@ -174,34 +168,37 @@ def _texts(data: Any, *, within: bool) -> Iterator[str]:
             yield from _texts(one, within=within)
 
 
-def residue_of(store: OpenStore, settings: Settings, probes: Probes) -> Residue:
-    """Search everywhere. Raises nothing of Redis or of files: what could not be searched is named."""
-    search = _Search(probes, settings)
+def files_with(settings: Settings, probes: Probes) -> Counter[tuple[str, str, str]]:
+    """How often the files of the data folder have each probe: file, nothing, kind. What cannot be read is passed over."""
+    search = _Search(probes, 0.0)
+    search.folders(settings)
+    return search.found
+
+
+def residue_of(store: OpenStore, settings: Settings, probes: Probes, since: float = 0.0) -> Residue:
+    """Search everywhere. `since`: when the erasure began, in seconds since 1970. Raises nothing of Redis or of files: what could
+    not be searched is named."""
+    search = _Search(probes, since)
     if isinstance(store.client, ClusterClient):
         search.cluster(store.client)
     else:
         search.server("redis", store.client)
-    if settings.queue_url:
-        with connect(settings.queue_url, timeout=settings.redis_timeout) as queue:
-            search.server("queue", queue)
-    if (file := key_file_of(settings, store.identity.store_id)) is not None:
-        for path in (file, file.with_name(f"{file.name}-wal")):
-            if path.exists():
-                search.file(path)
-    elif settings.keys is not None:
-        with connect(settings.keys, timeout=settings.redis_timeout) as keys:
-            search.server("keys", keys)
-    for folder in (settings.data, settings.rejections):
-        for path in sorted(folder.expanduser().rglob("*")) if folder is not None else ():
-            search.file(path)
+    keys = key_file_of(settings, store.identity.store_id)
+    for where, url in (("queue", settings.queue_url), ("keys", settings.keys if keys is None else None)):
+        if url is not None:
+            with connect(url, timeout=settings.redis_timeout) as client:
+                search.server(where, client)
+    for path in keys.parent.glob(f"{keys.name}*") if keys is not None else ():
+        search.file(path)
+    search.folders(settings)
     found = [Finding(*at, count) for at, count in search.found.items() if count][:MOST_FINDINGS]
     code = 1 if found else 3 if search.not_reached else 0
     return Residue(code, probes.count, found, search.not_reached, search.keys, len(search.files), search.bytes)
 
 
 class _Search:
-    def __init__(self, probes: Probes, settings: Settings) -> None:
-        self._probes, self._settings, self.found = probes, settings, Counter[tuple[str, str, str]]()
+    def __init__(self, probes: Probes, since: float) -> None:
+        self._probes, self._since, self.found = probes, since, Counter[tuple[str, str, str]]()
         self.not_reached = [probes.why] if probes.why else list[str]()
         self.keys, self.bytes, self.files = 0, 0, set[tuple[int, int]]()
 
@@ -209,9 +206,8 @@ class _Search:
     def _reached(self, where: str) -> Iterator[None]:
         try:
             yield
-        except (redis.RedisError, EngramlogError, OSError, NotLoaded) as error:
-            why = str(error) if isinstance(error, NotLoaded) else type(error).__name__
-            self.not_reached.append(f"{where} could not be searched: {why}")
+        except (redis.RedisError, EngramlogError, OSError) as error:
+            self.not_reached.append(f"{where} could not be searched: {type(error).__name__}")
 
     def cluster(self, client: ClusterClient) -> None:
         """Every primary, and the files of the other nodes, which hold the same keys."""
@@ -238,20 +234,27 @@ class _Search:
                 self.not_reached.append(f"{where} has replicas, and their files could not be searched")
         self._files_of(where, client)
 
-    def file(self, path: Path) -> None:
-        """A file, once; what Redis packed in it is loaded to be searched. A link is not followed."""
+    def folders(self, settings: Settings) -> None:
+        """Every file of the data folder, and of that of rejections."""
+        for folder in (settings.data, settings.rejections):
+            for path in sorted(folder.expanduser().rglob("*")) if folder is not None else ():
+                self.file(path)
+
+    def file(self, path: Path, *, of_redis: bool = False) -> None:
+        """A file, once. A link is not followed."""
         with self._reached(str(path)):
             found = path.lstat()
             if not stat.S_ISREG(found.st_mode) or (found.st_dev, found.st_ino) in self.files:
                 return
             self.files.add((found.st_dev, found.st_ino))
             with path.open("rb") as file:
-                packed = is_rdb(file.read(16))
+                packed = PACKED.match(file.read(16))
                 file.seek(0)
                 self._stream(str(path), iter(lambda: file.read(CHUNK), b""))
-            if packed:
-                with loaded(path, found.st_size, find_redis_server(self._settings.redis_server)) as scratch:
-                    self._stream(str(path), scratch.told())
+            if packed and not (of_redis and found.st_mtime >= self._since):
+                self.not_reached.append(
+                    f"{path} could not be searched: Redis packed it before, or elsewhere; delete it"
+                )
 
     def _files_of(self, where: str, client: Any) -> None:
         with self._reached(f"the files of {where}"):
@@ -268,7 +271,7 @@ class _Search:
             ]
             for path in [*(folder / one for one in names), *folder.glob("*.aof*"), *folder.glob("temp-*")]:
                 for one in chain([path], path.rglob("*")) if path.exists() else ():
-                    self.file(one)
+                    self.file(one, of_redis=True)
 
     def _stream(self, where: str, chunks: Iterable[bytes]) -> None:
         kept = b""

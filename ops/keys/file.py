@@ -19,6 +19,7 @@ from engramlog_server.events.sealing.key_store import (
     SALTS_BYTES,
     Wiped,
     has_words,
+    new_name,
     read_wiped,
     wiped_value,
 )
@@ -68,6 +69,10 @@ class FileKeyStore:
             return dict(row for row in rows if row is not None)
 
         return self._do(read)
+
+    def new_name(self) -> bytes:
+        """See `KeyStore.new_name`."""
+        return new_name(this_second())
 
     def put(self, keys: Mapping[bytes, bytes]) -> None:
         """See `KeyStore.put`."""

@@ -17,6 +17,7 @@ from engramlog_server.events.sealing.key_store import (
     Wiped,
     has_words,
     is_name,
+    new_name,
     read_wiped,
     wiped_value,
 )
@@ -93,6 +94,10 @@ class RedisKeyStore:
         with self._wires.wire() as wire:
             lines = wire.call("HMGET", self._key, *names)
         return {name: line for name, line in zip(names, lines, strict=True) if line is not None}
+
+    def new_name(self) -> bytes:
+        """See `KeyStore.new_name`."""
+        return new_name(this_second())
 
     def put(self, keys: Mapping[bytes, bytes]) -> None:
         """See `KeyStore.put`."""

@@ -34,6 +34,7 @@ from engramlog_server.ops.embedded.disk import DiskGuard, look
 from engramlog_server.ops.embedded.folder import Role
 from engramlog_server.ops.embedded.private_folder import private_folder
 from engramlog_server.ops.embedders import chosen_at_start, load_in_background, meanings_of
+from engramlog_server.ops.erasing.watch import ErasedWatch
 from engramlog_server.ops.every import Every
 from engramlog_server.ops.identity_provider import ALARM as IDENTITY
 from engramlog_server.ops.identity_provider import ProviderKeys, look_for_keys, provider_of
@@ -294,6 +295,7 @@ def _serve(
         Every(CERTIFICATE_SECONDS, CertificateWatch(front.listeners.certificate, store.alarms, of_api).check),
         Every(1.0, partial(look_for_keys, provider, identity)),
         Every(1.0, refused.report),
+        *_watch_erased(store, workers, jobs),
     )
     _tell_ready(server, settings, front, tell)
     ready_at = monotonic()
@@ -327,6 +329,16 @@ def _serve(
         keeper.stop(end.left(MARKS.heads))
         model.close()
         catch_up.end()
+
+
+def _watch_erased(store: OpenStore, *kinds: Workers) -> list[Every]:
+    """Of a sealed store: once something was erased, other processes take the place of those that had the words in memory."""
+
+    def replace() -> None:
+        for kind in kinds:
+            kind.replace()
+
+    return [ErasedWatch(store, replace).every()] if store.client.seals.is_on else []
 
 
 def _tell_ready(server: Server, settings: Settings, front: Front, tell: Tell) -> None:

@@ -47,6 +47,13 @@ class Workers:
         elif not paused and not self._running:
             self._running = [self._start(command) for command in self._commands]
 
+    def replace(self) -> None:
+        """Have every process hand over and end, and start another in its place."""
+        if self._running:
+            self.stop(PAUSE_SECONDS)
+            self._running = [self._start(command) for command in self._commands]
+            self._tell(f"{self._kind} processes replaced")
+
     def kill(self) -> None:
         """Kill all processes."""
         for process in self._running:

@@ -40,6 +40,7 @@ from engramlog_server.projections.embedding.minilm import MiniLM
 from engramlog_server.projections.embedding.names import ALLOWED, embedder_kind
 from engramlog_server.projections.embedding.openai import OpenAI
 from engramlog_server.projections.embedding.use import UniversalEncoder
+from engramlog_server.projections.language.caches import holds_texts
 
 COMMON = 0.35
 """Mean cosine of unrelated texts from which on they are taken to have a common part. Measured: .17 MiniLM, .07 USE, .78 E5."""
@@ -231,6 +232,13 @@ class CachingEmbedder:
         """Whether the model is in memory: it gave vectors. None leaves it before the process ends."""
         self.asked = {"memory": 0, "computed": 0}
         """How often a question's vectors were asked for, by where they came from."""
+        holds_texts(self)
+
+    def forget(self) -> None:
+        """Keep no question and no text any more."""
+        with self._lock:
+            self._kept.clear()
+            self._texts.clear()
 
     @property
     def model(self) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from engramlog_server.events.errors import BadSetting, EmbedderFailed
 from engramlog_server.projections.embedding import minilm, use
 from engramlog_server.projections.embedding.meaning import Embedder, Vectors
+from engramlog_server.projections.language.caches import holds_texts
 from engramlog_server.projections.language.contradiction.change import Rating
 
 MOST_KEPT = 4_096
@@ -47,6 +48,12 @@ class Likeness:
         self._kept: OrderedDict[str, Vectors] = OrderedDict()
         self._lock = Lock()
         self._lacks = False
+        holds_texts(self)
+
+    def forget(self) -> None:
+        """Keep no vector any more."""
+        with self._lock:
+            self._kept.clear()
 
     def __call__(self, text: str, others: Sequence[str]) -> Rating | None:
         """The rating of a text beside others; None if this process lacks the model or it fails."""

@@ -30,6 +30,7 @@ from operator import add
 
 import Stemmer
 
+from engramlog_server.projections.language.caches import holds_texts
 from engramlog_server.projections.language.lexicon import words
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN, HIRAGANA, KATAKANA, MARKS, OTHER_UNSPACED
@@ -230,6 +231,15 @@ class _OfWord(dict[str, tuple[str, ...]]):
 
 _MOST_WORDS = 1 << 16
 _OF_WORD = _OfWord()
+
+
+class _Words:
+    def forget(self) -> None:
+        _OF_WORD.clear()
+
+
+_WORDS = _Words()
+holds_texts(_WORDS)
 
 
 def _pieces(chunk: str, leave_out: frozenset[str] = frozenset()) -> list[str]:

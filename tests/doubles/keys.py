@@ -6,7 +6,15 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from secrets import token_bytes
 from uuid import uuid4
 
-from engramlog_server.events.sealing.key_store import SALTS_BYTES, KeyStore, Wiped, has_words, read_wiped, wiped_value
+from engramlog_server.events.sealing.key_store import (
+    SALTS_BYTES,
+    KeyStore,
+    Wiped,
+    has_words,
+    new_name,
+    read_wiped,
+    wiped_value,
+)
 
 
 class MemoryKeys:
@@ -26,6 +34,10 @@ class MemoryKeys:
     def read(self, names: Sequence[bytes]) -> dict[bytes, bytes]:
         """See `KeyStore`."""
         return {name: self.held[name] for name in names if name in self.held}
+
+    def new_name(self) -> bytes:
+        """See `KeyStore`."""
+        return new_name(1)
 
     def put(self, keys: Mapping[bytes, bytes]) -> None:
         """See `KeyStore`."""

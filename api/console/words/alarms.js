@@ -93,6 +93,11 @@ words({
     "The newest receipts could not be written to or read from the data folder. If this process ends, a loss of its acknowledged events would not be noticed. Writing is tried again.",
     "最新的回执未能写入数据目录，或无法读取：进程已确认但随其结束而丢失的内容将不会被告知。会再次尝试。",
   ],
+  "alarm.keys_older": ["The key store is an older copy", "密钥库是旧的拷贝"],
+  "alarm.keys_older.what": [
+    "The key store is an older copy than the log: what was said since opens by nothing, and rejections that were kept since do not hold. Put the newer key store back; the alarm goes at the next opening.",
+    "密钥库比日志旧：此后说过的内容无法打开，此后保存的拒绝也不再有效。请放回较新的密钥库；下次打开时警报自动消失。",
+  ],
   "alarm.rejections_restored": ["Rejections were said again", "拒绝已重新写入"],
   "alarm.rejections_restored.what": [
     "The store lacked rejections that are kept outside of it: it came back as it was before them. They were said again, and hold. Look which copy was restored, and clear the alarm.",

@@ -88,9 +88,11 @@ class Sayings:
         found = list[SaidAgain]()
         for one, event, said, text in (*told, *beside):
             if not self._stated.isdisjoint(_digests(one)):
-                found.append(SaidAgain(one.seq, event.type, _of(event), "statement", 1.0, _begins(one, text)))
+                found.append(SaidAgain(one.seq, event.type, named_of(event), "statement", 1.0, _begins(one, text)))
             elif (share := self._share(said, weights)) >= LEAST_SHARE:
-                found.append(SaidAgain(one.seq, event.type, _of(event), "words", round(share, 2), _begins(one, text)))
+                found.append(
+                    SaidAgain(one.seq, event.type, named_of(event), "words", round(share, 2), _begins(one, text))
+                )
         likest = {one.of or one.seq: one for one in sorted(found, key=lambda one: (one.share, -one.seq))}
         return sorted(likest.values(), key=lambda one: (-one.share, one.seq))
 
@@ -104,7 +106,8 @@ class Sayings:
         return found
 
 
-def _of(event: AnyEvent) -> str:
+def named_of(event: AnyEvent) -> str:
+    """The memory or the turn that an event is about, by what it is named; empty of what was asked, or a tool answered."""
     if isinstance(event.data, TurnRecorded):
         return _of_turn(event)
     return "" if isinstance(event.data, MemoriesAccessed | ToolResultRecorded) else names(event.data)[0]

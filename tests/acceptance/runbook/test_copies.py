@@ -11,13 +11,14 @@ from tests.acceptance.runbook.night import Night
 from tests.patience import PATIENCE
 
 KILLED = """
-from engramlog_server.ops.erasing.owner import ErasurePlan, carry_out
+from engramlog_server.ops.erasing.beforehand import ErasurePlan
+from engramlog_server.ops.erasing.carry_out import carry_out
 from engramlog_server.ops.settings import load_settings
 from engramlog_server.ops.store import open_the_store
 from tests.chaos.fate import DIE, fated
 settings = load_settings()
 with open_the_store(settings) as store:
-    carry_out(store, settings, ErasurePlan("alice", "objection"), probe=fated(DIE, "before a switch", 1))
+    carry_out(store, settings, ErasurePlan("alice", (), "objection"), probe=fated(DIE, "before a switch", 1))
 """
 
 

@@ -10,7 +10,8 @@ import pytest
 from engramlog_server.events.errors import StoreUnavailable
 from engramlog_server.events.partitions import LogKeys, spread_tags
 from engramlog_server.events.sealing.seals import is_tombstone
-from engramlog_server.ops.erasing.owner import ErasureCertificate, ErasurePlan, carry_out
+from engramlog_server.ops.erasing.beforehand import ErasurePlan
+from engramlog_server.ops.erasing.carry_out import ErasureCertificate, carry_out
 from tests.given.clusters.cluster import GivenCluster
 from tests.given.clusters.node import ClusterNode
 from tests.integration.clusters.on_nodes import PARTITIONS, owners_by_node
@@ -41,7 +42,7 @@ def erased(store: Erasing, owner: str, killed_at: str | None = None) -> ErasureC
     with store.opened() as opened:
         try:
             return carry_out(
-                opened, store.settings, ErasurePlan(owner, "objection", "asked"), probe=probe, lease_ms=BRIEF_MS
+                opened, store.settings, ErasurePlan(owner, (), "objection", "asked"), probe=probe, lease_ms=BRIEF_MS
             )
         except Killed:
             return None
@@ -123,7 +124,7 @@ def test_a_node_that_is_lost_meanwhile_stops_the_erasure_and_the_next_run_goes_o
             own_cluster.kill(other)
 
     with store.opened() as opened, pytest.raises(StoreUnavailable, match=other.address):
-        carry_out(opened, store.settings, ErasurePlan(owner, "objection"), probe=killed, lease_ms=BRIEF_MS)
+        carry_out(opened, store.settings, ErasurePlan(owner, (), "objection"), probe=killed, lease_ms=BRIEF_MS)
     assert store.is_fenced(owner)
     own_cluster.await_failover(other)
     own_cluster.start_again(other)

@@ -21,8 +21,10 @@ from engramlog_server.events.partitions import LogKeys, partition_of
 from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.wire import StoreClient, Wire, open_wire
 from engramlog_server.events.sealing.seals import is_tombstone
+from engramlog_server.ops.erasing.beforehand import ErasurePlan
+from engramlog_server.ops.erasing.came_back import ALARM
+from engramlog_server.ops.erasing.carry_out import ErasureCertificate, carry_out
 from engramlog_server.ops.erasing.fence_list import ErasureStep, FenceList, list_path
-from engramlog_server.ops.erasing.owner import ALARM, ErasureCertificate, ErasurePlan, carry_out
 from engramlog_server.ops.keys.place import keys_of
 from engramlog_server.ops.sealing.key_file import make_key_file
 from engramlog_server.ops.sealing.master import master_of
@@ -129,7 +131,7 @@ class Erasing:
         """As `engramlog erase` does."""
         with self.opened() as store:
             return carry_out(
-                store, self.settings, ErasurePlan(owner, "objection", "asked"), **{"lease_ms": BRIEF_MS} | options
+                store, self.settings, ErasurePlan(owner, (), "objection", "asked"), **{"lease_ms": BRIEF_MS} | options
             )
 
     def kill(self, point: str, passes: int = 1, owner: str = ADA) -> None:

@@ -12,8 +12,9 @@ from unittest import mock
 
 import pytest
 
-from engramlog_server.api.cli.main import run
-from engramlog_server.ops.erasing.owner import ErasureCertificate, ErasurePlan, carry_out
+from engramlog_server.api.cli.app import run
+from engramlog_server.ops.erasing.beforehand import ErasurePlan
+from engramlog_server.ops.erasing.carry_out import ErasureCertificate, carry_out
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import open_the_store
 from tests.faces import FACES
@@ -99,7 +100,7 @@ def silence(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Silence]:
             keys=str(folder / "keys.db"),
         )
         with open_the_store(settings) as another:
-            done = carry_out(another, settings, ErasurePlan(OWNER, "consent_withdrawn"))
+            done = carry_out(another, settings, ErasurePlan(OWNER, (), "consent_withdrawn"))
         yield Silence(made, done, before, {name: face.ask(made) for name, face in FACES.items()})
 
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import resource
 import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
+from engramlog_server.events.errors import EngramlogError
 from engramlog_server.ops.erasing.fence_list import ErasureStep, FenceList
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.integration.erasing.erased import ADA, NEIGHBOURS, Erasing, Killed
@@ -20,7 +24,7 @@ from tests.servers import RedisServer
 BEFORE = ["before it is written down", "before the fence"]
 BEHIND = [
     "after the fence",
-    "after its salts",
+    "after their words",
     "lease taken",
     "before what was left is dropped",
     "between prefetch and commit",
@@ -29,7 +33,7 @@ BEHIND = [
     "after a commit",
     "before a switch",
     "after a switch",
-    "after it was folded without the owner",
+    "after it was folded without them",
     "before files are rewritten",
     "before it is proved",
     "after the end",
@@ -39,12 +43,13 @@ NOT_PROVEN = 3
 KILLED = """
 import sys
 from engramlog_server.ops.settings import load_settings
-from engramlog_server.ops.erasing.owner import ErasurePlan, carry_out
+from engramlog_server.ops.erasing.beforehand import ErasurePlan
+from engramlog_server.ops.erasing.carry_out import carry_out
 from engramlog_server.ops.store import open_the_store
 from tests.chaos.fate import DIE, fated
 settings = load_settings()
 with open_the_store(settings) as store:
-    carry_out(store, settings, ErasurePlan("ada", "objection"), probe=fated(DIE, sys.argv[1], 1))
+    carry_out(store, settings, ErasurePlan("ada", (), "objection"), probe=fated(DIE, sys.argv[1], 1))
 """
 
 
@@ -113,8 +118,31 @@ def test_killed_behind_the_fence_nothing_is_said_or_read_and_the_next_run_ends_i
     assert store.chain_at(store.number(), seq) == chain
 
 
+@contextmanager
+def full_disk() -> Iterator[Callable[[], None]]:
+    """Gives what has no file of this process grow any more, until the end."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        yield lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, before[1]))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+@pytest.mark.parametrize(
+    "point", ["before it is written down", "before the fence", "after the fence", "before it is proved"]
+)
+def test_on_a_full_disk_it_is_refused_and_the_next_run_ends_it(store: Erasing, point: str) -> None:
+    others = store.neighbourhood()
+    with full_disk() as fill, pytest.raises(EngramlogError):
+        store.erase(probe=lambda at: fill() if at == point else None)
+    assert store.neighbourhood() == others
+    assert store.is_fenced() is (point != BEFORE[0]), "the tombstone is written before keys are deleted"
+    ends_well(store)
+    assert store.neighbourhood() == others
+
+
 def test_killed_three_times_it_is_one_erasure(store: Erasing) -> None:
-    for point in ("before the fence", "after its salts", "before files are rewritten"):
+    for point in ("before the fence", "after their words", "before files are rewritten"):
         store.kill(point)
     ends_well(store)
     assert [(one["step"], one["ground"], one["reason"]) for one in store.told()] == [
@@ -180,7 +208,7 @@ def test_erased_again_it_is_certified_again_under_the_same_erasure(store: Erasin
 def test_two_erasures_of_one_partition_each_go_on_with_their_own(store: Erasing) -> None:
     """Another owner of the same partition is erased while the first one's erasure did not end."""
     neighbour = next(one for one in NEIGHBOURS if store.tag(one) == store.tag())
-    store.kill("after its salts")
+    store.kill("after their words")
     assert store.erase(neighbour).verified
     assert store.alarm_stands  # of ada's
     ends_well(store)

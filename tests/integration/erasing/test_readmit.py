@@ -14,7 +14,8 @@ from engramlog_server.events.entry import SECRET_BYTES
 from engramlog_server.events.errors import InputError, OwnerErased, OwnerQuarantined
 from engramlog_server.events.partitions import LogKeys, partition_of
 from engramlog_server.events.sealing.seals import tombstone
-from engramlog_server.ops.erasing.owner import ErasurePlan, carry_out, readmit_owner
+from engramlog_server.ops.erasing.beforehand import ErasurePlan
+from engramlog_server.ops.erasing.carry_out import carry_out, readmit_owner
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore, open_the_store
 from tests.given.events import created
@@ -34,7 +35,7 @@ class Erasing:
         self.jobs = Jobs(self.live)
 
     def erase(self, owner: str) -> None:
-        carry_out(self.store, self.settings, ErasurePlan(owner, "objection"))
+        carry_out(self.store, self.settings, ErasurePlan(owner, (), "objection"))
 
     def memories(self, owner: str) -> list[str]:
         """The ids of what is remembered, once all is folded."""
@@ -126,7 +127,7 @@ def test_refused_where_nothing_was_erased_or_that_did_not_end(erasing: Erasing) 
             raise Killed
 
     with pytest.raises(Killed):
-        carry_out(erasing.store, erasing.settings, ErasurePlan("ada", "objection"), probe=probe)
+        carry_out(erasing.store, erasing.settings, ErasurePlan("ada", (), "objection"), probe=probe)
     with pytest.raises(InputError, match="has ended"):
         readmit_owner(erasing.store, erasing.settings, "ada")
     erasing.erase("ada")

@@ -10,7 +10,8 @@ import pytest
 from engramlog_server.events.catalogue import TurnRecorded
 from engramlog_server.events.errors import KeyUnavailable, OwnerErased, StoreFull
 from engramlog_server.ops.commands.erase import MOST_REASON
-from engramlog_server.ops.erasing.owner import ErasurePlan, carry_out, told_beforehand
+from engramlog_server.ops.erasing.beforehand import ErasurePlan, told_of_owner
+from engramlog_server.ops.erasing.carry_out import carry_out
 from engramlog_server.ops.store import open_the_store
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.given.sealing.key_service import TOKEN, FakeKeyService
@@ -45,7 +46,6 @@ REFUSED = {
     "another Unicode form": ((unicodedata.normalize("NFD", "josé"), "--yes"), "owner: got"),
     "an empty name": (("", "--yes"), "owner: got ''"),
     "a certificate of --again": (("--again", "--certificate", "c.json"), "certificate: got"),
-    "names that others may have told, beside ids": (("ada", "m0", "--name", "Ada"), "name: got it beside ids"),
     "a reason that is too long": (
         ("ada", "--yes", "--reason", "x" * (MOST_REASON + 1)),
         "reason: got 2,001 characters; allowed: at most",
@@ -161,9 +161,9 @@ def test_an_owner_of_before_the_store_was_sealed_is_erased_wholly(redis_server: 
     laid = Unsealed(redis_server, tmp_path)
     laid.seal()
     with open_the_store(laid.settings) as store:
-        told = told_beforehand(store, laid.settings, "ada")
+        told = told_of_owner(store, laid.settings, "ada")
         assert (told["events"], told["open_entries"]) == (10, 0)
-        done = carry_out(store, laid.settings, ErasurePlan("ada", "objection"))
+        done = carry_out(store, laid.settings, ErasurePlan("ada", (), "objection"))
         assert (done.verified, done.open_entries, done.not_proven) == (True, 0, [])
         with pytest.raises(OwnerErased), store.views.view("ada"):
             pass
@@ -179,7 +179,7 @@ def test_an_owner_who_stands_still_is_erased_with_what_is_parked(redis_server: R
         live.append(odd, live.mentioned(ADA, "m0"))
     store.fold()
     with store.opened() as opened:
-        assert told_beforehand(opened, store.settings, ADA)["parked"] == 2
+        assert told_of_owner(opened, store.settings, ADA)["parked"] == 2
     others = store.neighbourhood()
     done = store.erase()
     assert (done.events, done.verified) == (12, True)
@@ -235,7 +235,7 @@ def test_while_the_key_service_is_away_it_is_refused_with_nothing_changed(
     assert served.erase().verified
 
 
-@pytest.mark.parametrize("point", ["after the fence", "after its salts"])
+@pytest.mark.parametrize("point", ["after the fence", "after their words"])
 def test_a_key_service_that_goes_away_before_the_fold_takes_nothing_from_others(
     served: Erasing, service: FakeKeyService, point: str
 ) -> None:
@@ -274,7 +274,7 @@ def test_a_key_service_that_goes_away_behind_the_fold_stops_nothing(served: Eras
     assert served.neighbourhood() == others
 
 
-@pytest.mark.parametrize("point", ["after the fence", "after its salts", "before files are rewritten"])
+@pytest.mark.parametrize("point", ["after the fence", "after their words", "before files are rewritten"])
 def test_killed_while_the_key_service_went_away_it_stays_fenced_and_is_ended_once_it_is_back(
     served: Erasing, service: FakeKeyService, point: str
 ) -> None:

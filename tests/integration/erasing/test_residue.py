@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -102,9 +103,8 @@ def test_a_word_in_a_file_is_found_across_the_pieces_in_which_it_is_read(store: 
     assert found(searched(store, what)) == {("log", "word")}
 
 
-def test_what_an_rdb_packs_is_loaded_and_searched(store: Erasing, tmp_path: Path) -> None:
+def test_a_dump_of_before_is_named_and_the_one_of_redis_is_a_picture_of_the_values(store: Erasing) -> None:
     what = probes(store)
-    store.erase()
     with store.server.client() as client:
         client.set("x", PIECE * 40)  # packed by LZF
         client.save()
@@ -112,8 +112,13 @@ def test_what_an_rdb_packs_is_loaded_and_searched(store: Erasing, tmp_path: Path
         store.settings.data.mkdir(parents=True, exist_ok=True)
         (store.settings.data / "copy").write_bytes(dump.read_bytes())
         client.delete("x")
-        client.save()
-    assert ("copy", "word") in found(searched(store, what))
+    done = store.erase()
+    assert done.residue is not None
+    assert done.dump == "written"
+    with store.opened() as opened:
+        residue = residue_of(opened, store.settings, what, datetime.fromisoformat(done.began_at).timestamp())
+    assert (residue.exit_code, residue.findings) == (3, [])
+    assert [f"{store.settings.data}/copy could not be searched" in one for one in residue.not_reached] == [True]
 
 
 def test_a_file_that_cannot_be_searched_is_named_and_is_no_proof(store: Erasing) -> None:

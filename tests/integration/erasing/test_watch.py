@@ -11,7 +11,8 @@ from engramlog_server.events.errors import OwnerErased
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.events.validation import make_event
 from engramlog_server.ops.catch_up import FoldCatchUp
-from engramlog_server.ops.erasing.owner import ErasurePlan, carry_out
+from engramlog_server.ops.erasing.beforehand import ErasurePlan
+from engramlog_server.ops.erasing.carry_out import carry_out
 from engramlog_server.ops.erasing.watch import forget_erased
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import open_the_store, silent
@@ -39,7 +40,7 @@ def test_views_and_keys_go_and_those_of_others_stay(tmp_path: Path) -> None:
         seals = stays.client.seals
         assert forget_erased(stays) == []
         assert {"ada", "bob"} <= {*stays.views.held_owners()} & {*seals.held_owners()}
-        carry_out(other, settings, ErasurePlan("ada", "objection"))
+        carry_out(other, settings, ErasurePlan("ada", (), "objection"))
         assert "ada" in stays.views.held_owners()
         assert forget_erased(stays) == ["ada"]
         assert "ada" not in {*stays.views.held_owners(), *seals.held_owners()}

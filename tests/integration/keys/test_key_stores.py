@@ -9,12 +9,13 @@ from threading import Thread
 
 import pytest
 
-from engramlog_server.consumers.jobs.run import remove_unused_salts
+from engramlog_server.consumers.jobs.run import remove_unused
 from engramlog_server.events.errors import KeyUnavailable, StoreMismatch, StoreUnavailable
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.sealing.cipher import BODY_MARK
 from engramlog_server.events.sealing.key_store import SALTS_BYTES, KeyStore, Wiped, has_words, new_name, read_wiped
-from engramlog_server.ops.erasing.owner import ErasurePlan, carry_out, readmit_owner
+from engramlog_server.ops.erasing.beforehand import ErasurePlan
+from engramlog_server.ops.erasing.carry_out import carry_out, readmit_owner
 from engramlog_server.ops.keys.file import FileKeyStore
 from engramlog_server.ops.keys.server import RedisKeyStore
 from engramlog_server.ops.sealing.key_file import make_key_file
@@ -47,7 +48,7 @@ def keys(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[KeyStore]:
 
 
 def test_both_kinds_keep_replace_and_delete_keys_by_name(keys: KeyStore) -> None:
-    one, two, three = new_name(), new_name(), new_name()
+    one, two, three = new_name(1), new_name(1), new_name(1)
     keys.put({one: b"one", two: b"two"})
     assert keys.read([one, two, three]) == {one: b"one", two: b"two"}
     assert keys.replace({one: (b"one", b"another"), two: (b"not this", b"lost"), three: (b"", b"lost")}) == 1
@@ -90,23 +91,29 @@ def test_a_salt_that_was_deleted_is_in_no_file(tmp_path: Path) -> None:
     assert all(any(value in raw for raw in files) for _, value in taken[300:])
 
 
-def test_old_salts_that_no_entry_has_are_removed_and_no_others(redis_server: RedisServer, tmp_path: Path) -> None:
+def test_old_salts_that_no_entry_has_and_keys_of_refused_appends_are_removed_and_no_others(
+    redis_server: RedisServer, tmp_path: Path
+) -> None:
     store = Erasing(redis_server, tmp_path)
     with store.wire() as wire:
         used = [one.seq for one in store.events(ADA)]
         keys, tags = wire.seals.keys, store.identity.tags
         keys.take(10)
-        assert remove_unused_salts(wire, tags) == 0, "they are new"
-        assert remove_unused_salts(wire, tags, lambda: True, after_seconds=-60) == 0, "it was told to stop"
-        assert remove_unused_salts(wire, tags, after_seconds=-60) >= 10
-        assert remove_unused_salts(wire, tags, after_seconds=-60) == 0
+        used_names = {name for name, _ in keys.every()}
+        wire.seals.lines({"refused": bytes(32)})  # as an append does before its script, which then refuses it
+        assert len({name for name, _ in keys.every()} - used_names) == 1
+        assert remove_unused(wire, tags) == 0, "they are new"
+        assert remove_unused(wire, tags, lambda: True, after_seconds=-60) == 0, "it was told to stop"
+        assert remove_unused(wire, tags, after_seconds=-60) >= 11
+        assert remove_unused(wire, tags, after_seconds=-60) == 0
+        assert {name for name, _ in keys.every()} == used_names
     assert [one.seq for one in store.events(ADA) if one.body[:1] == b"{"] == used
     assert store.differences() == []
 
 
 def test_a_deleted_key_is_in_no_file_though_another_process_had_it_open(tmp_path: Path) -> None:
     keys, other = (FileKeyStore(tmp_path / "keys.db", make=True) for _ in range(2))
-    names = [new_name() for _ in range(500)]
+    names = [new_name(1) for _ in range(500)]
     lines = [b"secret-%04d-" % number * 6 for number in range(500)]
     keys.put(dict(zip(names, lines, strict=True)))
     assert other.read(names[:1])
@@ -121,7 +128,7 @@ def test_a_deleted_key_is_in_no_file_though_another_process_had_it_open(tmp_path
 
 def test_a_deleted_key_is_in_no_file_of_the_second_redis() -> None:
     with key_server() as server:
-        keys, name = RedisKeyStore(server.url, STORE, make=True), new_name()
+        keys, name = RedisKeyStore(server.url, STORE, make=True), new_name(1)
         keys.put({name: b"a-key-that-goes" * 4})
         with server.client() as client:
             folder = Path(client.config_get("dir")["dir"])
@@ -135,7 +142,7 @@ def _holding(folder: Path, word: bytes) -> list[str]:
 
 
 def test_threads_use_one_key_store_at_once(tmp_path: Path) -> None:
-    keys, names = FileKeyStore(tmp_path / "keys.db", make=True), [new_name() for _ in range(40)]
+    keys, names = FileKeyStore(tmp_path / "keys.db", make=True), [new_name(1) for _ in range(40)]
 
     def put(some: list[bytes]) -> None:
         for name in some:
@@ -217,7 +224,7 @@ def test_an_old_key_store_that_is_put_back_opens_no_erased_owner(redis_server: R
     (file,) = store.settings.data.glob("keys-*.db")
     old = dict(FileKeyStore(file, make=False).every())
     with store.opened() as opened:
-        assert carry_out(opened, store.settings, ErasurePlan(ADA, "objection")).verified
+        assert carry_out(opened, store.settings, ErasurePlan(ADA, (), "objection")).verified
     for readmitted in (False, True):
         if readmitted:
             with store.opened() as opened:
@@ -246,3 +253,25 @@ def test_with_an_older_copy_of_redis_an_erased_owner_has_no_key(redis_server: Re
         line = wire.call("HGET", LogKeys(store.tag()).secrets, ADA)
         assert isinstance(wire.seals.ciphers({ADA: line})[ADA], KeyUnavailable)
     assert all(one.body[:1] == BODY_MARK for one in store.events(ADA))
+
+
+def test_an_older_copy_of_the_key_store_is_told_by_an_alarm_that_goes_with_the_newer_one(
+    redis_server: RedisServer, tmp_path: Path
+) -> None:
+    store = Erasing(redis_server, tmp_path)
+    with store.wire() as wire:
+        path = Path(wire.seals.keys.place)
+    older = path.read_bytes()
+    assert "keys_older" not in store.alarms()
+    with store.live() as live:
+        for number in range(600):  # beyond the block of salts that is in the older copy
+            live.append(live.created(ADA, f"n{number}", "said later"))
+    newer = path.read_bytes()
+    path.write_bytes(older)
+    with store.opened() as opened:
+        (told,) = [one for one in opened.alarms.standing() if one.name == "keys_older"]
+    assert "rejections" in told.text
+    path.write_bytes(newer)
+    assert "keys_older" not in store.alarms()
+    store.erase()
+    assert "keys_older" not in store.alarms(), "what was erased lacks no key"

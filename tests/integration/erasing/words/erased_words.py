@@ -14,7 +14,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from engramlog_server.api.application import Application
-from engramlog_server.consumers.erasing.words import read_log
+from engramlog_server.consumers.erasing.steps import read_log
 from engramlog_server.consumers.verify.store import wiped_by
 from engramlog_server.events.catalogue import (
     Access,
@@ -49,10 +49,10 @@ from engramlog_server.events.partitions import LogKeys, partition_of
 from engramlog_server.events.redis.log import entries
 from engramlog_server.events.sealing.cipher import salts_id
 from engramlog_server.events.validation import make_event
+from engramlog_server.ops.erasing.beforehand import ErasurePlan
+from engramlog_server.ops.erasing.carry_out import ErasureCertificate, carry_out
 from engramlog_server.ops.erasing.fence_list import ErasureStep
 from engramlog_server.ops.erasing.residue import Residue
-from engramlog_server.ops.erasing.words import WordsCertificate, carry_out_words
-from engramlog_server.ops.erasing.words_told import WordsPlan
 from engramlog_server.ops.store import OpenStore
 from engramlog_server.ops.wiring import application_on
 from tests.given.http import app_of, client_of
@@ -191,11 +191,11 @@ class ErasingWords(Erasing):
         with self.application() as (application, _), client_of(app_of(application), shaped=False) as client:
             yield client
 
-    def erase_words(self, *ids: str, owner: str = ADA, reason: str = "asked", **options: Any) -> WordsCertificate:
+    def erase_words(self, *ids: str, owner: str = ADA, reason: str = "asked", **options: Any) -> ErasureCertificate:
         """As `engramlog erase OWNER ID ...` does."""
-        plan = WordsPlan(owner, ids or NAMED, "objection", reason)
+        plan = ErasurePlan(owner, ids or NAMED, "objection", reason)
         with self.application() as (application, store):
-            return carry_out_words(application, store, self.settings, plan, **{"lease_ms": BRIEF_MS} | options)
+            return carry_out(store, self.settings, plan, application, **{"lease_ms": BRIEF_MS} | options)
 
     def kill_words(self, point: str, passes: int = 1, *ids: str) -> None:
         """Begin, and end as SIGKILL would at the n-th pass of a point."""
@@ -322,8 +322,7 @@ def _timeless(value: Any) -> Any:
 def without_search(monkeypatch: pytest.MonkeyPatch) -> int:
     """Have erasures search for nothing that is left, which has tests of its own; the exit code of an erasure then."""
     nothing = Residue(exit_code=3, probes=0, findings=[], not_reached=[], keys=0, files=0, bytes=0)
-    for module in ("owner", "words"):
-        monkeypatch.setattr(f"engramlog_server.ops.erasing.{module}.residue_of", lambda *_asked: nothing)
+    monkeypatch.setattr("engramlog_server.ops.erasing.carry_out.residue_of", lambda *_asked: nothing)
     return 3
 
 

@@ -7,12 +7,11 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.consumers.erasing.steps import count_entries, opened_of
-from engramlog_server.consumers.erasing.words import LogSoFar, read_log, wipe_entries
+from engramlog_server.consumers.erasing.steps import LogSoFar, count_entries, opened_of, read_log, wipe_entries
 from engramlog_server.events.errors import LogGap
 from engramlog_server.events.partitions import LogKeys
-from engramlog_server.events.redis.secrets import read_cipher
 from engramlog_server.events.redis.wire import Argument, ServerWire, open_wire
+from engramlog_server.events.sealing.key_store import Wiped
 from engramlog_server.projections.reports.erasing.reach import Reach
 from tests.integration.erasing.erased import ADA, NEIGHBOURS, Erasing
 from tests.servers import RedisServer
@@ -63,12 +62,11 @@ def test_what_came_since_is_read_and_nothing_of_before(erasing: Erasing) -> None
 def test_entries_that_lost_their_words_are_looked_at_again_and_no_others(erasing: Erasing) -> None:
     client, tag = erasing.client(), erasing.tag()
     wire = open_wire(client)
-    log, cipher = LogSoFar(wire, tag, ADA), read_cipher(wire, LogKeys(tag), ADA)
-    assert cipher is not None
+    log = LogSoFar(wire, tag, ADA)
     (first,) = reach(log).entries
     log.look_again([first.seq])
     assert reach(log).entries == (first,), "it still has its words"
-    assert wipe_entries(wire, tag, ADA, cipher, [first.seq], ERASURE) == 1
+    assert wipe_entries(wire, tag, ADA, [first.seq], Wiped(ERASURE, erasing.number(), 0)) == 1
     assert reach(log).entries == (first,), "nobody looked again"
     log.look_again([first.seq])
     assert reach(log).entries == ()

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from engramlog_server.events.errors import InputError, NotFound
-from engramlog_server.ops.erasing.words import WordsCertificate, carry_out_words
-from engramlog_server.ops.erasing.words_told import WordsPlan, words_told_beforehand
+from engramlog_server.ops.erasing.beforehand import ErasurePlan, told_of_words
+from engramlog_server.ops.erasing.carry_out import ErasureCertificate, carry_out
 from engramlog_server.ops.settings import load_settings
 from engramlog_server.ops.store import open_the_store
 from engramlog_server.ops.wiring import application_on
@@ -58,11 +58,11 @@ def folder(cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "data"
 
 
-def erase(*ids: str) -> tuple[dict[str, Any], WordsCertificate]:
+def erase(*ids: str) -> tuple[dict[str, Any], ErasureCertificate]:
     """What was told beforehand, and the certificate."""
-    settings, plan = load_settings(), WordsPlan("ada", ids, "other")
+    settings, plan = load_settings(), ErasurePlan("ada", ids, "other")
     with open_the_store(settings) as store, application_on(store, settings, stays=False) as application:
-        return words_told_beforehand(application, store, plan), carry_out_words(application, store, settings, plan)
+        return told_of_words(application, store, plan), carry_out(store, settings, plan, application)
 
 
 def test_a_turn_of_one_session_goes_and_the_one_of_another_stays(cli: Cli, folder: Path) -> None:

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.ops.erasing.words import carry_out_words
-from engramlog_server.ops.erasing.words_told import WordsPlan
+from engramlog_server.ops.erasing.beforehand import ErasurePlan
+from engramlog_server.ops.erasing.carry_out import carry_out
 from engramlog_server.ops.main import main
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import open_the_store
@@ -160,7 +160,7 @@ def test_a_copy_of_the_midst_of_an_erasure_is_finished_by_again(cli: Cli, folder
         open_the_store(settings) as store,
         application_on(store, settings, stays=False) as application,
     ):
-        carry_out_words(application, store, settings, WordsPlan("ada", ("m8",), "objection"), probe=probe)
+        carry_out(store, settings, ErasurePlan("ada", ("m8",), "objection"), application, probe=probe)
     copy = folder.parent / "copy"
     copy.rename(folder.parent / "newer")
     copytree(folder, copy)

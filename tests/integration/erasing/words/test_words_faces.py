@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from engramlog_server.ops.erasing.words import WordsCertificate, carry_out_words
-from engramlog_server.ops.erasing.words_told import WordsPlan
+from engramlog_server.ops.erasing.beforehand import ErasurePlan
+from engramlog_server.ops.erasing.carry_out import ErasureCertificate, carry_out
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import open_the_store
 from engramlog_server.ops.wiring import application_on
@@ -26,7 +26,7 @@ class Erased(NamedTuple):
     """A store in which the words of a turn were erased by another process, and what each face says of it."""
 
     made: Asking
-    done: WordsCertificate
+    done: ErasureCertificate
     embedded: list[int]
     """How many contents the next two walks embedded."""
     before: dict[str, str]
@@ -47,7 +47,7 @@ def erased(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Erased]:
             keys=str(folder / "keys.db"),
         )
         with open_the_store(settings) as another, application_on(another, settings, stays=False) as application:
-            done = carry_out_words(application, another, settings, WordsPlan(OWNER, ("t1",), "consent_withdrawn"))
+            done = carry_out(another, settings, ErasurePlan(OWNER, ("t1",), "consent_withdrawn"), application)
         embedded = [made.app.embeddings.embed(OWNER)["embedded"] for _ in range(2)]
         yield Erased(made, done, embedded, before, {name: face.ask(made) for name, face in FACES.items()})
 

@@ -14,8 +14,8 @@ from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
 from engramlog_server.events.catalogue import MemoryRevised
 from engramlog_server.events.envelope import Stored, decode
 from engramlog_server.events.partitions import partition_of
-from engramlog_server.ops.erasing.words import carry_out_words
-from engramlog_server.ops.erasing.words_told import WordsPlan
+from engramlog_server.ops.erasing.beforehand import ErasurePlan
+from engramlog_server.ops.erasing.carry_out import carry_out
 from engramlog_server.ops.settings import Settings
 from engramlog_server.projections.lifecycle.decision import Decision
 from engramlog_server.projections.views.view import OwnerView
@@ -35,9 +35,8 @@ class Reading:
         [self.opera] = [one for one, text in of.memories(self.owner).items() if text == OPERA]
 
     def erase(self, *ids: str) -> None:
-        done = carry_out_words(
-            self.of.app, self.of.running.http.store, Settings(data=self.folder), WordsPlan(self.owner, ids, "objection")
-        )
+        plan = ErasurePlan(self.owner, ids, "objection")
+        done = carry_out(self.of.running.http.store, Settings(data=self.folder), plan, self.of.app)
         assert (done.verified, done.not_proven) == (True, [])
 
     def read(self, model: Any) -> ExtractionRun:

@@ -13,9 +13,11 @@ from typing import Any
 
 import pytest
 
+from engramlog_server.events.errors import EngramlogError
 from engramlog_server.ops.erasing.fence_list import ErasureStep, FenceList
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.integration.erasing.erased import Killed
+from tests.integration.erasing.test_killed import full_disk
 from tests.integration.erasing.words.erased_words import (
     ADA,
     CANARY,
@@ -61,15 +63,15 @@ LOG = ("context", "events", "history", "export {'everything': True}", "diff", "/
 KILLED = """
 import sys
 from engramlog_server.ops.settings import load_settings
-from engramlog_server.ops.erasing.words import carry_out_words
-from engramlog_server.ops.erasing.words_told import WordsPlan
+from engramlog_server.ops.erasing.carry_out import carry_out
+from engramlog_server.ops.erasing.beforehand import ErasurePlan
 from engramlog_server.ops.store import open_the_store
 from engramlog_server.ops.wiring import application_on
 from tests.chaos.fate import DIE, fated
 settings = load_settings()
 with open_the_store(settings) as store, application_on(store, settings, stays=False) as application:
-    plan = WordsPlan("ada", ("m0", "m2"), "objection")
-    carry_out_words(application, store, settings, plan, probe=fated(DIE, sys.argv[1], 1))
+    plan = ErasurePlan("ada", ("m0", "m2"), "objection")
+    carry_out(store, settings, plan, application, probe=fated(DIE, sys.argv[1], 1))
 """
 
 
@@ -144,6 +146,20 @@ def test_between_a_kill_and_going_on_nobody_is_told_the_words(store: ErasingWord
     with store.http() as client:
         assert leaks(asked(client)) == []
     assert store.differences() == []
+
+
+@pytest.mark.parametrize(
+    "point", ["before it is written down", "after they are deleted", "after the fence", "before it is proved"]
+)
+def test_on_a_full_disk_it_is_refused_and_the_next_run_ends_it(
+    expected: dict[str, Any], store: ErasingWords, point: str
+) -> None:
+    others = store.standing(*store.others)
+    with full_disk() as fill, pytest.raises(EngramlogError):
+        store.erase_words(probe=lambda at: fill() if at == point else None)
+    assert store.standing(*store.others) == others
+    assert store.erase_words().verified
+    ends_well(store, expected, others)
 
 
 def test_killed_at_four_points_one_after_the_other_it_is_one_erasure(

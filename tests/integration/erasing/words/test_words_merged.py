@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from engramlog_server.ops.erasing.words import carry_out_words
-from engramlog_server.ops.erasing.words_told import WordsPlan, words_told_beforehand
+from engramlog_server.ops.erasing.beforehand import ErasurePlan, told_of_words
+from engramlog_server.ops.erasing.carry_out import carry_out
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import open_the_store
 from engramlog_server.ops.wiring import application_on
@@ -16,11 +16,16 @@ def test_what_stays_of_a_merge_stands_by_itself_again(tmp_path: Path) -> None:
     folder = tmp_path / "store"
     with untold_world(folder, ENGLISH) as made:
         tell_all(made)
-        settings = Settings(redis_url=made.url, data=tmp_path / "another", sealed_by=str(folder / "master-key"))
-        plan = WordsPlan(OWNER, ("one",), "objection")
+        settings = Settings(
+            redis_url=made.url,
+            data=tmp_path / "another",
+            sealed_by=str(folder / "master-key"),
+            keys=str(folder / "keys.db"),
+        )
+        plan = ErasurePlan(OWNER, ("one",), "objection")
         with open_the_store(settings) as store, application_on(store, settings, stays=False) as application:
-            told = words_told_beforehand(application, store, plan)
-            done = carry_out_words(application, store, settings, plan)
+            told = told_of_words(application, store, plan)
+            done = carry_out(store, settings, plan, application)
         assert (done.verified, done.not_proven) == (True, [])
         assert set(told["elsewhere"]["of_the_same_turns"]) == {"typed", "core", "fix"}
         made.store.flushed()

@@ -11,7 +11,7 @@ from uuid import UUID
 import msgspec
 import pytest
 
-from engramlog_server.consumers.erasing.words import wipe_entries
+from engramlog_server.consumers.erasing.steps import wipe_entries
 from engramlog_server.consumers.verify import store as erasures
 from engramlog_server.consumers.verify.store import verify_store
 from engramlog_server.events.catalogue import (
@@ -39,10 +39,9 @@ from engramlog_server.events.redis.opening import owner_mark, turn_mark
 from engramlog_server.events.redis.secrets import read_cipher
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.sealing.key_store import Wiped
-from engramlog_server.ops.erasing.fence_list import ErasureStep
-from engramlog_server.ops.erasing.owner import readmit_owner
-from engramlog_server.ops.erasing.words_list import WordsGoing
-from engramlog_server.ops.erasing.words_told import WordsPlan, words_told_beforehand
+from engramlog_server.ops.erasing.beforehand import ErasurePlan, told_of_words
+from engramlog_server.ops.erasing.carry_out import readmit_owner
+from engramlog_server.ops.erasing.fence_list import ErasureStep, WordsGoing
 from tests.integration.erasing.words.erased_words import ADA, CANARY, NAMED, ErasingWords, Said, asked, leaks, made
 from tests.servers import RedisServer
 
@@ -93,7 +92,7 @@ def test_where_the_owner_would_stand_still_folded_anew_nothing_is_changed(store:
     with pytest.raises(DamagedState, match=f"the event at {store.number()}:{seq} of owner ada cannot be read"):
         store.erase_words("paint")
     with store.application() as (application, opened), pytest.raises(DamagedState):
-        words_told_beforehand(application, opened, WordsPlan(ADA, ("paint",), "objection"))
+        told_of_words(application, opened, ErasurePlan(ADA, ("paint",), "objection"))
     assert store.records(ADA) == records
     assert (store.listed_words(), store.wiped()) == (listed, {})
     assert not store.alarm_stands
@@ -175,7 +174,7 @@ def test_what_was_asked_with_its_words_is_told(store: ErasingWords) -> None:
     asked = ("asked", shown(f"who keeps a {CANARY} named Zorro"), None)
     store.add(ADA, asked, ("asked else", shown("who paints what"), None))
     with store.application() as (application, opened):
-        told = words_told_beforehand(application, opened, WordsPlan(ADA, NAMED, "objection"))
+        told = told_of_words(application, opened, ErasurePlan(ADA, NAMED, "objection"))
     (one,) = told["elsewhere"]["says_it_too"]
     seq = next(
         found.seq

@@ -202,7 +202,7 @@ def test_an_erasure_that_the_log_does_not_tell_of_is_told(planted: Planted) -> N
 
 def test_an_end_that_counts_otherwise_is_told(planted: Planted, monkeypatch: pytest.MonkeyPatch) -> None:
     store = planted.store
-    monkeypatch.setattr("engramlog_server.ops.erasing.words.positions_digest", lambda _partition, _seqs: "0" * 64)
+    monkeypatch.setattr("engramlog_server.ops.erasing.carry_out.positions_digest", lambda _partition, _seqs: "0" * 64)
     monkeypatch.setattr(FenceList, "append", lambda _self, _one: None)
     store.erase_words()
     assert [one["what"] for one in store.differences()] == ["an erasure of words that left other entries than it says"]

@@ -1,12 +1,13 @@
-"""What erasing single memories of an owner would do, and what it refuses. Reads only."""
+"""What an erasure would do, and what it refuses. Reads only."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from engramlog_server.api.application import Application
-from engramlog_server.consumers.erasing.words import read_log
+from engramlog_server.consumers.erasing.steps import count_entries, read_log, standing_of
 from engramlog_server.events.catalogue import ErasureGround, TurnRecorded
 from engramlog_server.events.envelope import AnyEvent, Stored
 from engramlog_server.events.errors import (
@@ -18,10 +19,13 @@ from engramlog_server.events.errors import (
     refused,
 )
 from engramlog_server.events.of_the_store import label_of
-from engramlog_server.events.partitions import LogKeys, position_text
+from engramlog_server.events.partitions import LogKeys, partition_of, position_text
 from engramlog_server.events.redis.secrets import refuse_erased
 from engramlog_server.events.redis.wire import Wire
-from engramlog_server.ops.erasing.owner import partition_to_erase_in, wire_of
+from engramlog_server.events.vocabulary import is_id
+from engramlog_server.ops.erasing.fence_list import FenceList
+from engramlog_server.ops.kept.rejections import ValueFile, values_path
+from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore
 from engramlog_server.projections.fold.builds import BuildKeys
 from engramlog_server.projections.reports.erasing.reach import OwnersLog, Reach
@@ -33,20 +37,62 @@ TRIES = 10
 is carried out once."""
 
 
-class WordsPlan(NamedTuple):
-    """Which words are to be erased, and why."""
+class ErasurePlan(NamedTuple):
+    """What is to be erased, and why."""
 
     owner: str
-    ids: tuple[str, ...]
-    """Memories and turns, 1 to 1,000."""
-    ground: ErasureGround
+    ids: tuple[str, ...] = ()
+    """Memories and turns, at most 1,000; none: the owner, with all of its entries."""
+    ground: ErasureGround = "other"
     reason: str = ""
     begun: bool = False
     """Whether an erasure of the same was begun before: what an older copy of the store has nothing of is passed over then."""
 
 
-def words_told_beforehand(application: Application, store: OpenStore, plan: WordsPlan) -> dict[str, Any]:
-    """What erasing these memories would do, JSON-ready, in three lists: what goes, what says it elsewhere, what stays. Reads only.
+def told_of_owner(store: OpenStore, settings: Settings, owner: str) -> dict[str, Any]:
+    """What erasing the owner would do, JSON-ready. Reads only. Raises InputError where it cannot be erased, NotFound for nobody."""
+    tag, number = partition_to_erase_in(store, owner)
+    with wire_of(store) as wire:
+        line, erasure = standing_of(wire, tag, owner)
+        entries = count_entries(wire, tag, owner)
+        if line is None and not entries.total:
+            raise NotFound(f"owner: got {owner!r}; allowed: one of whom the store has anything", owner=owner)
+        live = (wire.call("HGET", LogKeys(tag).meta, "live") or b"").decode()
+        keys = BuildKeys(tag, live)
+        counts = wire.answers(
+            [
+                ["HLEN", keys.records(owner)],
+                ["LLEN", keys.parked(owner)],
+                ["HLEN", keys.moments(owner)],
+            ]
+        )
+    listed = FenceList.of(settings, store.identity.store_id).read()
+    kept = values_file(store, settings).read().kept.values()
+    memories, parked, moments = map(int, counts)
+    return {
+        "owner": owner,
+        "label": label_of(store.identity.store_id, owner),
+        "partition": number,
+        "erasure": erasure,
+        "ended": erasure is not None and any(one.erasure == erasure and one.step == "ended" for one in listed),
+        "events": entries.total,
+        "open_entries": entries.open,
+        "last": position_text(number, entries.last) if entries.last else None,
+        "memories": memories,
+        "parked": parked,
+        "moments": moments,
+        "kept_rejections": sum(one.owner == owner for one in kept),
+        "stays": [
+            "the owner's name, and ids, types, times, levels and order of its entries in the log: the chain runs over them",
+            "that it was erased, when, by whom and on what ground, under `:erasures`, without its name",
+            "what other owners were told about it: that is theirs",
+        ],
+    }
+
+
+def told_of_words(application: Application, store: OpenStore, plan: ErasurePlan) -> dict[str, Any]:
+    """What erasing these memories would do, in three lists: what goes, what says it elsewhere, what stays. JSON-ready but for
+    `seqs`, the entries that go. Reads only.
 
     Raises InputError where they cannot be erased, NotFound for one that nothing tells of, OwnerErased, DamagedState.
     """
@@ -66,6 +112,7 @@ def words_told_beforehand(application: Application, store: OpenStore, plan: Word
         "label": label_of(store.identity.store_id, plan.owner),
         "partition": number,
         "ids": list(plan.ids),
+        "seqs": {one.seq for one in reach.entries},
         "goes": {
             "memories": [{"id": one, "why": why} for one, why in reach.memories.items()],
             "turns": [{"id": turn, "session": session, "why": why} for (turn, session), why in reach.turns.items()],
@@ -98,7 +145,7 @@ def words_told_beforehand(application: Application, store: OpenStore, plan: Word
     }
 
 
-def reached(log: OwnersLog, plan: WordsPlan, also: dict[str, str]) -> Reach:
+def reached(log: OwnersLog, plan: ErasurePlan, also: dict[str, str]) -> Reach:
     """What goes. Raises NotFound for an id that nothing tells of and of which no erasure began, InputError for one of turns of
     several sessions."""
     if not 1 <= len(plan.ids) <= MOST_NAMED:
@@ -115,7 +162,7 @@ def reached(log: OwnersLog, plan: WordsPlan, also: dict[str, str]) -> Reach:
     return found
 
 
-def refuse_broken(reach: Reach, plan: WordsPlan, partition: int) -> None:
+def refuse_broken(reach: Reach, plan: ErasurePlan, partition: int) -> None:
     """Raise DamagedState where an entry of the owner's cannot be read any more: folded anew the owner would stand still there."""
     if reach.broken:
         position = position_text(partition, reach.broken[0])
@@ -177,3 +224,35 @@ def _said_again(told: Sequence[tuple[Stored, AnyEvent | None]], reach: Reach) ->
     return [  # a turn and its memory are one
         one for one in found if one.type != TurnRecorded.__name__ or one.of.rpartition("/")[2] not in memories
     ]
+
+
+@contextmanager
+def wire_of(store: OpenStore) -> Iterator[Wire]:
+    """A connection of its own, closed at the end."""
+    wire = store.wire()
+    try:
+        yield wire
+    finally:
+        wire.close()
+
+
+def values_file(store: OpenStore, settings: Settings) -> ValueFile:
+    """The rejections of values that this machine keeps."""
+    identity = store.identity
+    return ValueFile(values_path(settings, identity.store_id), identity.store_id, identity.partitions)
+
+
+def partition_to_erase_in(store: OpenStore, owner: str) -> tuple[str, int]:
+    """The owner's partition: tag and number. Raises InputError where no key could be destroyed."""
+    if not is_id(owner) or owner.startswith(":"):
+        raise refused(
+            "owner", owner[:80], "an owner's name that does not begin with a colon: those are the store's own"
+        )
+    if not store.client.seals.is_on:
+        raise refused(
+            "owner",
+            owner[:80],
+            "an owner of a sealed store: this one lies open, so there is no key that could be destroyed; `engramlog seal` first",
+        )
+    number = partition_of(owner, store.identity.partitions)
+    return store.identity.tags[number], number
