@@ -12,7 +12,7 @@ from engramlog_server.events.redis.cluster.routing import OF_NO_KEY
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("events", "projections", "consumers", "api", "ops")
-OWN_SERVERS = ("ops/embedded/", "ops/erasing/scratch.py")
+OWN_SERVERS = ("ops/embedded/",)
 """What starts a Redis of its own, or talks to the one of a data folder."""
 METHODS = {
     "acl_list", "bgrewriteaof", "bgsave", "client_id", "client_kill", "client_list", "config_get", "config_set", "dbsize",

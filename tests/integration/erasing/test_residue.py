@@ -117,7 +117,7 @@ def test_a_dump_of_before_is_named_and_the_one_of_redis_is_a_picture_of_the_valu
     assert done.dump == "written"
     with store.opened() as opened:
         residue = residue_of(opened, store.settings, what, datetime.fromisoformat(done.began_at).timestamp())
-    assert (residue.exit_code, residue.findings) == (3, [])
+    assert {one.where for one in residue.findings} <= {f"{store.settings.data}/copy"}, "LZF leaves what it meets first"
     assert [f"{store.settings.data}/copy could not be searched" in one for one in residue.not_reached] == [True]
 
 
