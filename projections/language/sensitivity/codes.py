@@ -19,7 +19,7 @@ from engramlog_server.projections.language.sensitivity.rule import (
     listed,
     one_of,
 )
-from engramlog_server.projections.language.sensitivity.values import DICTATED, SPOKEN
+from engramlog_server.projections.language.sensitivity.values import DICTATED, DIGIT_WORD, NAMED_FOR, NAMED_IS, SPOKEN
 
 _OWN = frozenset(listed("puk, passcode, otp, cvv, cvv2, cvc, cvc2, keycode, host key, mtan"))
 """Words that say by themselves that what follows is a secret code."""
@@ -131,19 +131,16 @@ def _announced_pin(piece: Piece, gap: str, value: str, linked: bool) -> bool:
     return len(value) >= 4 and owned and (linked or not gap.strip())
 
 
-_NAMED_FOR = r"(?:\s{1,4}(?:for|to|of|on|at)\b[^\n.:=!?;,0-9]{0,30}?)?"
-_NAMED_IS = r"(?:\s{0,4}(?:\bis|\bwas|['’]s|[:：=])(?:\s(?:now|still))?\s{0,4})"
-
 _OWNERS = frozenset(["my", "our", "his", "her", "their", "your"])
 
 _NAMED_PIN = regex(
-    rf"pin(?<![a-z0-9]pin)(?P<code>\scode)?(?:\s(?:number|no\.?))?{_NAMED_FOR}(?P<link>{_NAMED_IS}|\s{{1,4}})"
+    rf"pin(?<![a-z0-9]pin)(?P<code>\scode)?(?:\s(?:number|no\.?))?{NAMED_FOR}(?P<link>{NAMED_IS}|\s{{1,4}})"
     r"(?P<value>[0-9](?:[ -]?[0-9]){3,7})(?![0-9a-z]|[-.,/%][0-9])"
 )
 _COMBINATION = regex(
     r"(?:combination(?<=(?:safe|lock|ault|cker) combination)"
     rf"|combination (?:to|of|for|on) (?:the|my|our|his|her) (?:[a-z]{{1,12}} ){{0,2}}(?:safe|locker|lock|vault))"
-    rf"{_NAMED_FOR}{_NAMED_IS}"
+    rf"{NAMED_FOR}{NAMED_IS}"
     r"[0-9]{1,2}(?:[ -]{1,3}[0-9]{1,2}){2,4}(?![0-9])"
 )
 _ZH_CODE = regex(
@@ -171,13 +168,12 @@ def _pin_in(text: str, lower: str) -> bool:
 KEYED = Cues(Words("codes_keyed"))
 DICTATION = Cues(listed("capital, uppercase, exclamation, underscore, lowercase"))
 KEYED_ZH = Cues(Words("codes_keyed_zh"))
-_DIGIT_WORD = "(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|nought|naught|double|triple)"
 _SIGNED = regex(
     r"[^.\n]{0,32}?\b(?:star|hash|asterisk|pound(?: sign| key)?)\s\d{3,8}\b|[^.\n\d]{0,24}?\b\d{3,8},?\s(?:then |and )?(?:the )?"
     r"(?:star|hash|asterisk|bell|pound (?:sign|key))\b(?! of|s)"
 )
 _SPOKEN = regex(
-    rf"[^.\n]{{0,20}}?\b{_DIGIT_WORD}(?:[ ,-]{{1,2}}{_DIGIT_WORD}){{3,7}}"
+    rf"[^.\n]{{0,20}}?\b{DIGIT_WORD}(?:[ ,-]{{1,2}}{DIGIT_WORD}){{3,7}}"
     r"(?:,? (?:then )?(?:enter|hash|star|pound|to get in|gets you in|opens)\b)"
 )
 _APART = regex(

@@ -18,6 +18,7 @@ from engramlog_server.projections.language.sensitivity.rule import (
     listed,
     one_of,
 )
+from engramlog_server.projections.language.sensitivity.values import DIGIT_WORD
 
 OPENING = Cues(Words("locks_opening"))
 LOCKS = Cues(Words("locks_locks"))
@@ -58,8 +59,7 @@ _THREE = regex(
 _APART = regex(r"[^\d\n]{0,24}?(?<![\d.])\d(?:[ -]\d){3,7}[#*]?" + _UNIT)
 _LATER = regex(rf"[^\n]{{0,64}}?\b(?:numbers|digits|combo|code)\s?(?:is|are|:|=)\s?(?:set to )?{_CODE}")
 _OF_ELSE = regex(lambda: one_of("locks_of_else") + r"\s?$")
-_WORD = "(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|nought|naught|double|triple)"
-_SPOKEN = regex(rf"[^.\n]{{0,28}}?\b{_WORD}(?:[ ,-]{{1,2}}{_WORD}){{3,7}}\b")
+_SPOKEN = regex(rf"[^.\n]{{0,28}}?\b{DIGIT_WORD}(?:[ ,-]{{1,2}}{DIGIT_WORD}){{3,7}}\b")
 _ASKED = regex(
     rf"[^.\n\d$]{{0,24}}?(?:\b(?:it's|its|is|use|uses|enter|type|punch in)\b|[:=\u2192])\s?\d{{4}}(?:\d\d)?{_UNIT}"
 )

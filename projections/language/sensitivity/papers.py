@@ -27,7 +27,7 @@ from engramlog_server.projections.language.sensitivity.rule import (
     one_of,
     positions,
 )
-from engramlog_server.projections.language.sensitivity.values import SPOKEN
+from engramlog_server.projections.language.sensitivity.values import NAMED_FOR, NAMED_IS, SPOKEN, digits_in
 
 _CARD = regex(
     r"(?<![0-9A-Za-z_.#$€£¥+-])(?:"
@@ -176,7 +176,7 @@ def says_a_paper(read: TextReading) -> bool:
     if not any(_DIGIT.search(read.lower, end, end + FAR + _LETTERS_OF_ITS_OWN) for end in ends):
         return False
     return any(
-        least <= (digits := _digits(match["value"])) <= 20
+        least <= (digits := digits_in(match["value"])) <= 20
         and _begins(read.lower, match.start())
         and not _NO_NUMBER.match(match["value"])
         and _called(read.lower[max(0, match.start() - FAR) : match.start()], digits, sure, weak)
@@ -220,7 +220,7 @@ def _spelled(piece: Piece) -> bool:
 def says_a_paper_in_chinese(read: TextReading) -> bool:
     """Whether the number of a paper, a social, tax or bank account stands beside the Chinese word for it."""
     return any(
-        (digits := _digits(match["value"])) >= 6
+        (digits := digits_in(match["value"])) >= 6
         and not _unproved(read.lower, match)
         and not _NO_NUMBER_ZH.match(match["value"])
         and _called_in_chinese(read.lower[max(0, match.start() - FAR_ZH) : match.start()], digits)
@@ -240,15 +240,9 @@ def _called_in_chinese(before: str, digits: int) -> bool:
     return bool(ends) and len(before) - max(ends) <= 18 and not _OF_ELSE_ZH.search(before, max(ends))
 
 
-def _digits(value: str) -> int:
-    return sum(map(str.isdigit, value))
-
-
-_ACCOUNT_OF = r"(?:\s{1,4}(?:for|to|of|on|at)\b[^\n.:=!?;,0-9]{0,30}?)?"
-_ACCOUNT_IS = r"(?:\s{0,4}(?:\bis|\bwas|['’]s|[:：=])(?:\s(?:now|still))?\s{0,4})"
 _ACCOUNT = regex(
-    rf"(?:(?:account|acct|a/c|card)\.?\s?(?:number|no\.?|num\.?|#){_ACCOUNT_OF}(?:{_ACCOUNT_IS}|\s{{0,4}})"
-    rf"|(?:bank|checking|savings|current)\saccount{_ACCOUNT_OF}(?:{_ACCOUNT_IS}|\s{{1,4}}))"
+    rf"(?:(?:account|acct|a/c|card)\.?\s?(?:number|no\.?|num\.?|#){NAMED_FOR}(?:{NAMED_IS}|\s{{0,4}})"
+    rf"|(?:bank|checking|savings|current)\saccount{NAMED_FOR}(?:{NAMED_IS}|\s{{1,4}}))"
     r"#?[0-9](?:[ -]?[0-9]){5,19}(?![0-9a-z]|[.,][0-9])"
 )
 _ZH_ACCOUNT = regex(
@@ -259,11 +253,11 @@ _ZH_ACCOUNT = regex(
 _SSN = Begun(
     "ssn",
     "social security",
-    then=rf"(?:\s(?:number|no\.?))?{_ACCOUNT_OF}(?:{_ACCOUNT_IS}|\s{{1,4}})"
+    then=rf"(?:\s(?:number|no\.?))?{NAMED_FOR}(?:{NAMED_IS}|\s{{1,4}})"
     r"[0-9]{3}[- ]?[0-9]{2}[- ]?[0-9]{4}(?![0-9])",
 )
 _PASSPORT = Begun(
-    rf"passport\s?(?:number|no\.?|num|#){_ACCOUNT_OF}(?:{_ACCOUNT_IS}|\s{{0,4}})",
+    rf"passport\s?(?:number|no\.?|num|#){NAMED_FOR}(?:{NAMED_IS}|\s{{0,4}})",
     r"护照(?:号码?)?\s?(?:就?是|为|[:：])?\s?",
     then=r"[a-z]{0,2}[0-9]{6,9}(?![0-9a-z])",
 )

@@ -25,6 +25,7 @@ from engramlog_server.projections.language.sensitivity.rule import (
     listed,
     one_of,
 )
+from engramlog_server.projections.language.sensitivity.values import digits_in
 from engramlog_server.projections.language.times.names import MONTH_STARTS
 
 _EMAIL = regex(r"@(?<=[A-Za-z0-9_+%-]@)(?:[A-Za-z0-9-]{1,63}\.){1,5}[A-Za-z]{2,24}(?![A-Za-z0-9@])")
@@ -109,10 +110,10 @@ def holds_phone(read: TextReading) -> bool:
             return True
     for match in _INTERNATIONAL.finditer(read.text) if "+" in read.text else ():
         number = match["number"]
-        if 8 <= _digits(number) <= 15 and number.count(".") != 1:
+        if 8 <= digits_in(number) <= 15 and number.count(".") != 1:
             return True
     return any(
-        7 <= _digits(match["number"]) <= 15
+        7 <= digits_in(match["number"]) <= 15
         for window in joined((max(0, start - _CALLED), end + 2) for start, end in read.numbers)
         for match in _CALLED_PHONE.finditer(read.lower, *window)
     )
@@ -127,10 +128,6 @@ def names_a_street(read: TextReading) -> bool:
     """Whether a number and a street's name with a capital stand before a word for a street."""
     windows = joined((max(0, end - _ON_STREET), end + 1) for end in sorted(read.ends(STREETS)))
     return any(_STREET.search(read.text, *window) for window in windows)
-
-
-def _digits(number: str) -> int:
-    return sum(character.isdigit() for character in number)
 
 
 _CONTACT = (

@@ -71,6 +71,7 @@ NUMBER_WORDS = frozenset(
     """)
 )
 _NUMBER_WORD = f"(?:{'|'.join(sorted(NUMBER_WORDS - {'naught'}))})"
+DIGIT_WORD = "(?:zero|oh|one|two|three|four|five|six|seven|eight|nine|nought|naught|double|triple)"
 SPOKEN = regex(rf"\b{_NUMBER_WORD}(?:[ ,-]{{1,3}}{_NUMBER_WORD}){{2,24}}\b")
 """A number said word by word, at least three words of it: `four oh seven, sixty-two`."""
 _SIGN_WORD = (
@@ -84,9 +85,19 @@ DICTATED = regex(rf"\b(?:{_SIGN_WORD})\b(?:(?!\n).){{1,60}}?(?:\b(?:{_SIGN_WORD}
 DICTATED_ZH = regex("(?:大写|小写|下划线|感叹号|艾特|井号|星号|减号|横杠|全拼|首字母)")
 
 
+NAMED_FOR = r"(?:\s{1,4}(?:for|to|of|on|at)\b[^\n.:=!?;,0-9]{0,30}?)?"
+NAMED_IS = r"(?:\s{0,4}(?:\bis|\bwas|['’]s|[:：=])(?:\s(?:now|still))?\s{0,4})"
+"""Between the name of a code or a number and it: what it is for, and that it is."""
+
+
 def bare(token: str) -> str:
     """A token without the quotes and brackets about it and the stop after it."""
     return token.lstrip(_WRAPPING).rstrip(_ENDING)
+
+
+def digits_in(value: str) -> int:
+    """How many characters of a value are digits."""
+    return sum(map(str.isdigit, value))
 
 
 def strength(token: str) -> int:
