@@ -454,11 +454,6 @@ class HeldPartitions:
             self._alarms.cleared(OWNER_QUARANTINED, subject)
         self._stuck[partition] = told
 
-    def retry_parked(self) -> None:
-        """Fold what was parked and can be folded now: of owners whose keys are back, and what an older release could not read."""
-        self.retry_locked()
-        self.retry_unread()
-
     def retry_unread(self) -> None:
         """Fold the parked events of owners of whom an older release could not read one, in partitions that were just taken; some at
         a time."""

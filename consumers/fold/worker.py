@@ -296,7 +296,8 @@ class FoldWorker:
             self._lane.figures.tick(now_ms, len(self.held))
         self._partitions.balance(fair_share(workers, self.worker_id, len(self._tags)))
         self._partitions.carry_out_requests()
-        self._partitions.retry_parked()
+        self._partitions.retry_locked()
+        self._partitions.retry_unread()
         self._partitions.keep_within(CACHED_BY_A_WORKER)
         if monotonic() >= self._next_retirement:
             self._next_retirement = monotonic() + RETIRE_SECONDS

@@ -12,7 +12,7 @@ from contextlib import closing
 from datetime import datetime, timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, cast
 
 import httpx2
 
@@ -79,7 +79,7 @@ from engramlog_server.projections.access.book import AccessBook, Key
 from engramlog_server.projections.access.grants import ALL
 from engramlog_server.projections.access.provider import OF_PROVIDER
 from engramlog_server.projections.fold.builds import BuildKeys
-from engramlog_server.projections.redis.create import StoreIdentity, check_format
+from engramlog_server.projections.redis.create import check_format
 from engramlog_server.projections.redis.restored import BACKED_UP, backed_up_at, backed_up_with_keys
 from engramlog_server.projections.redis.sealed import opens
 from engramlog_server.projections.redis.store import read_owner
@@ -88,6 +88,7 @@ if TYPE_CHECKING:
     from engramlog_server.api.shapes import ListeningTold
     from engramlog_server.events.alarms import Alarm
     from engramlog_server.events.sealing.seals import SealingStanding
+    from engramlog_server.ops.kept.heads import HasLog
     from engramlog_server.ops.public_settings import Place
 
 Findings = list[CheckFinding]
@@ -431,17 +432,6 @@ def erased_owners(reached: ReachedStore) -> Findings:
 # Backups, and what proves that a log was not changed
 
 
-class _Log(NamedTuple):
-    """A log as it is compared with heads."""
-
-    identity: StoreIdentity
-    reached: ReachedStore
-
-    def wire(self) -> Wire:
-        """A connection of one's own."""
-        return self.reached.wire()
-
-
 def heads(kept: int, sinks: int, trouble: str | None, *, public: bool) -> CheckFinding:
     """Whether heads are kept where a forger cannot write.
 
@@ -467,7 +457,7 @@ def _heads(reached: ReachedStore) -> Findings:
     file, kept, trouble = HeadFile(heads_path(settings, identity.store_id)), 0, None
     try:
         kept = len(file.read().expected)
-        refuse_changed_log(_Log(identity, reached), file, range(identity.partitions), CURE)
+        refuse_changed_log(cast("HasLog", reached), file, range(identity.partitions), CURE)
     except StoreError as error:
         trouble = error.message
     return [heads(kept, len(settings.head_sinks), trouble, public=is_public(settings))]
