@@ -15,8 +15,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from engramlog_server.projections.language import kin
-from engramlog_server.projections.language.extraction.english_shapes import PEOPLE
-from engramlog_server.projections.language.extraction.english_words import DOCTORS, pets, workers
+from engramlog_server.projections.language.extraction.english_rules import DOCTORS, PEOPLE, pets, workers
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import holds_han
 from engramlog_server.projections.language.sentences import without_day

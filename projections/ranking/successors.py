@@ -14,7 +14,7 @@ import numpy as np
 
 from engramlog_server.projections.embedding.likeness import ratings
 from engramlog_server.projections.index.search_index import Scores
-from engramlog_server.projections.language.contradiction.interrupting import interrupts
+from engramlog_server.projections.language.contradiction.relation import interrupts
 from engramlog_server.projections.language.times.bounds import bounded
 from engramlog_server.projections.memory.columns import Rows
 from engramlog_server.projections.memory.corrections import BELOW, Correction

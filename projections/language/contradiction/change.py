@@ -14,10 +14,9 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from engramlog_server.projections.language import kin
-from engramlog_server.projections.language.contradiction.negation import written
-from engramlog_server.projections.language.contradiction.reading import MOST_READ, read
+from engramlog_server.projections.language.contradiction.reading import MOST_READ, read, written
+from engramlog_server.projections.language.extraction.fleeting import for_a_time
 from engramlog_server.projections.language.extraction.taking_back import values_of
-from engramlog_server.projections.language.extraction.times import for_a_time
 from engramlog_server.projections.language.lexicon import either, rows, words
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN, holds_han

@@ -9,11 +9,10 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from engramlog_server.projections.language.contradiction.places import different_places, place_at_start
-from engramlog_server.projections.language.contradiction.slot_rules import read_slots
 from engramlog_server.projections.language.contradiction.slots_chinese import CHINESE
 from engramlog_server.projections.language.contradiction.slots_english import ENGLISH
-from engramlog_server.projections.language.extraction.times import of_another_time
+from engramlog_server.projections.language.contradiction.values import different_places, place_at_start, read_slots
+from engramlog_server.projections.language.extraction.fleeting import of_another_time
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN
 

@@ -7,10 +7,15 @@ from collections.abc import Callable
 from functools import cache
 
 from engramlog_server.projections.language import kin
-from engramlog_server.projections.language.contradiction.numbers import NUMBER_CHINESE as NUMBER
-from engramlog_server.projections.language.contradiction.numbers import value_of
-from engramlog_server.projections.language.contradiction.places import place_at_start
-from engramlog_server.projections.language.contradiction.slot_rules import Said, SlotLanguage, SlotRule, place_after
+from engramlog_server.projections.language.contradiction.values import NUMBER_CHINESE as NUMBER
+from engramlog_server.projections.language.contradiction.values import (
+    Said,
+    SlotLanguage,
+    SlotRule,
+    place_after,
+    place_at_start,
+    value_of,
+)
 from engramlog_server.projections.language.lexicon import either, rows, words
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN

@@ -6,9 +6,14 @@ import re
 from functools import cache
 
 from engramlog_server.projections.language import kin
-from engramlog_server.projections.language.contradiction.numbers import NUMBER_ENGLISH as NUMBER
-from engramlog_server.projections.language.contradiction.numbers import value_of
-from engramlog_server.projections.language.contradiction.slot_rules import Said, SlotLanguage, SlotRule, place_after
+from engramlog_server.projections.language.contradiction.values import NUMBER_ENGLISH as NUMBER
+from engramlog_server.projections.language.contradiction.values import (
+    Said,
+    SlotLanguage,
+    SlotRule,
+    place_after,
+    value_of,
+)
 from engramlog_server.projections.language.lexicon import words
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.text import stem

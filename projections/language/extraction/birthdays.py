@@ -12,7 +12,7 @@ from re import IGNORECASE, Match, Pattern
 from typing import NamedTuple
 
 from engramlog_server.projections.language import kin
-from engramlog_server.projections.language.extraction.english_words import pets
+from engramlog_server.projections.language.extraction.english_rules import pets
 from engramlog_server.projections.language.extraction.shape import Clause, ExtractedStatement, StatedTriple, TurnText
 from engramlog_server.projections.language.lexicon import either, words
 from engramlog_server.projections.language.patterns import regex

@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from engramlog_server.projections.language.extraction.chinese_aspects import COMPILED as FURTHER
-from engramlog_server.projections.language.extraction.chinese_rules import COMPILED
-from engramlog_server.projections.language.extraction.chinese_shapes import COMPILED as GENERAL
-from engramlog_server.projections.language.extraction.chinese_shapes import one_of_ours, subject_of, with_subject
-from engramlog_server.projections.language.extraction.fleeting import of_the_hour
+from engramlog_server.projections.language.extraction.chinese_rules import (
+    COMPILED,
+    one_of_ours,
+    subject_of,
+    with_subject,
+)
+from engramlog_server.projections.language.extraction.fleeting import limited_to, of_another_time, of_the_hour, set_in
 from engramlog_server.projections.language.extraction.shape import (
     Clause,
     ExtractedStatement,
@@ -17,7 +19,6 @@ from engramlog_server.projections.language.extraction.shape import (
     StatedTriple,
     TurnText,
 )
-from engramlog_server.projections.language.extraction.times import limited_to, of_another_time, set_in
 from engramlog_server.projections.language.extraction.triples_chinese import chinese_fact, degree_of, named, parted
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.polarity import polarity, speaks_from_its_day
@@ -160,7 +161,7 @@ def chinese_statement(clause: Clause, turn: TurnText) -> ExtractedStatement | No
     correction = bool(_CORRECTS.search(written) or _CORRECTS.search(f"{clause.before}，"))
     said = opened_chinese(clause.text)
     said = _BARE_AGE.sub(r"\g<0>岁", said)
-    for pattern, rule in (*COMPILED, *GENERAL, *FURTHER):
+    for pattern, rule in COMPILED:
         found = pattern.match(said)
         if found is not None:
             return _stated(clause, turn, said, found, rule, correction)

@@ -1,4 +1,10 @@
-"""The ways in which Chinese states something in the first person: one rule each, tried in order. Word lists, no model."""
+"""The ways in which Chinese states something in the first person: one rule each, tried in order. Word lists, no model.
+
+First come rules with a class of their own (`_TYPED`). Then general shapes (`_GENERAL`): the subject is 我 or one of one's people;
+V了 and V过 mark what happened, 将 and 即将 what is to come, 在V what is going on, 每 how one lives, 是 and 在 with a place or a
+trade who one is. Verbs of thinking, feeling and saying state nothing that lasts. Then who one is by trade, year, sex or standing,
+what one is not or has not done yet, what one seldom does, and what one is going to begin (`_FURTHER`).
+"""
 
 from __future__ import annotations
 
@@ -16,7 +22,7 @@ _WHEN = (
     "|刚才|刚刚|刚(?!刚)|现在|目前|已经|之前|以前|曾经|平时|有时候?|经常|常常|每天|每周|通常|一般|一直|早就|终于|正在"
     "|也|还|又|都|就|才|真的|其实|基本上|主要|早上|下午|中午|傍晚|\\d+月\\d+[日号])"
 )
-_AND = "(?:(?:和|跟|与|同)[^，。]{1,12}?(?:一起|一块儿?)?|独自|一个人)?"
+_WITH = "(?:(?:和|跟|与|同)[^，。]{1,12}?(?:一起|一块儿?)?|独自|一个人)?"
 _VERY = (
     "(?:最近|最|只|就|很|非常|特别|十分|比较|超级?|挺|真的|尤其|更|也|还|都|一直|从小|向来|其实|确实|主要|一般"
     "|通常|平时|蛮|相当){0,4}"
@@ -43,7 +49,7 @@ def _surname() -> str:
     return f"[{''.join(words('surnames', 'chinese'))}]"
 
 
-RULES: tuple[ExtractionRule, ...] = (
+_TYPED: tuple[ExtractionRule, ...] = (
     ExtractionRule(lambda: f"我是(?P<object>{_surname()}[{HAN}]{{1,2}}(?<!人))$", "identity", "fact", 0.8, "名字", loose=True),
     ExtractionRule(
         "(?:我叫|我的名字(?:是|叫)|叫我|我名叫|我姓名是)(?P<object>[^，。！？\\s的吧就]{1,12})(?:就行|就好|吧)?$",
@@ -147,7 +153,7 @@ RULES: tuple[ExtractionRule, ...] = (
         f"|养|写)(?!一?下|看看)[^，。]{{2,25}})$",
         "short_term_preference", "plan", 0.65),
     ExtractionRule(
-        f"(?:{_WHEN}{{0,5}}{_SELF}|{_WHEN}{{1,5}}){_WHEN}{{0,5}}{_AND}(?:也|还)?(?P<object>{_DID}[^，。]{{2,40}})$",
+        f"(?:{_WHEN}{{0,5}}{_SELF}|{_WHEN}{{1,5}}){_WHEN}{{0,5}}{_WITH}(?:也|还)?(?P<object>{_DID}[^，。]{{2,40}})$",
         "fact", "fact", 0.7),
     ExtractionRule(
         f"(?:{_WHEN}{{0,5}}{_SELF}|{_WHEN}{{1,5}}){_WHEN}{{0,5}}(?P<object>(?:正在|在|正)(?:学习?|读|看|写|做|准备|练习?|练|忙|研究"
@@ -157,5 +163,166 @@ RULES: tuple[ExtractionRule, ...] = (
         f"{_SELF}(?P<object>(?:经常|常常?|每天|每周|每个?月|平时|通常|一般)(?:都|会){{0,4}}[^，。]{{3,30}})$",
         "stable_preference", "fact", 0.75),
 )  # fmt: skip
-COMPILED = tuple((regex(rule.pattern), rule) for rule in RULES)
+
+TIME = (
+    "(?:(?:今天|昨天|前天|前几天|那天|今早|今晚|昨晚|刚才|刚刚|最近|近来|上次|这次|去年|前年|今年|(?:上|这|本)个?(?:周|星期|礼拜|月|学期|季度)"
+    "[一二三四五六日天末]?|周[一二三四五六日末]|星期[一二三四五六日天]|[\\d一二三四五六七八九十两几]+(?:年|个月|天|周)(?:以?前)|\\d{4}年|\\d{1,2}月(?:\\d{1,2}[日号])?"
+    "|国庆|春节|五一|暑假|寒假|假期)(?:的?(?:早上|上午|中午|下午|傍晚|晚上|夜里|凌晨))?|(?:早上|上午|中午|下午|傍晚|晚上))"
+)
+"""A time that may stand before or behind the subject."""
+ADVERB = "(?:已经|刚刚?|终于|又|也|还|都|就|才|先后?|一共|总共|曾经?|其实|真的|后来|特意|亲手|亲自|第一次|成功|顺利|再次|专门)"
+_NAMED = "(?:《[^》]{1,30}》|(?:名?叫做?|名字[叫是]|名为)[^，。]{1,16})"
+"""The name of the thing before it."""
+_AND = "(?:(?:和|跟|与|同)[^，。]{1,10}?(?:一起|一块儿?)?|独自|一个人|自己|[给在从向为到去][^，。了]{1,10}?)?"
+_NO_DEED = (
+    "[我你他她]|觉得?|感|知|认为?|以为?|说|问|听说|想|变|成为?|当|怕|忘|懂|明白|习惯|喜欢|爱上?|讨厌|看[到见]|发现|意识|除|为|算|够|好|坏|累|困|饿|病|老|胖|瘦"
+    "|对|错|到时|受够|差|完|行|来|走|起|等|随|随便|答应|忘记|记得|告诉|回答|理解|了解|熟悉|希望|担心|后悔|生气|高兴|开心|难过|失望|跟|有|没|不|是|像|至|经"
+)
+_DEED = f"(?!{_NO_DEED})[{HAN}]{{1,3}}?(?:了|过|到了|完了|掉了|上了)"
+SELF = f"(?:{TIME}|{ADVERB}){{0,3}}我(?:自己|本人|们?家)?(?:{TIME}|{ADVERB}){{0,4}}"
+"""Of times and adverbs a few are enough: they fit in more than one way, so that more would take time without bound."""
+_NUMBER = "[\\d.一二三四五六七八九十百两零半几]"
+_INSTRUMENTS = "吉他|钢琴|小提琴|大提琴|古筝|二胡|琵琶|尤克里里|笛子|架子鼓|口琴|萨克斯|电子琴|贝斯|葫芦丝"
+_TONGUES = (
+    "英语|英文|日语|日文|法语|德语|韩语|俄语|西班牙语|意大利语|粤语|上海话|四川话|闽南语|普通话|手语|阿拉伯语|葡萄牙语"
+)
+_CAN = (
+    f"(?:(?:弹|拉|吹|打|说|讲|写|做|画|跳|唱|下|修|开|织|用|玩|包)[^，。、和]{{1,8}}|{_INSTRUMENTS}|{_TONGUES}|画画|书法|唱歌|跳舞|游泳|编程"
+    "|做饭|烹饪|开车|滑雪|滑冰|摄影|剪辑|轮滑|骑马|瑜伽|太极拳?|武术|下棋|围棋|象棋|PS|Python|Java)"
+)
+
+
+def places() -> str:
+    """Places that are known, as alternatives."""
+    return f"(?:{either(words('places', 'chinese'))})(?:市|省|这边|那边)?"
+
+
+def one_of_ours() -> str:
+    """One of one's people or animals."""
+    return (
+        f"(?:{kin.chinese()}|室友|舍友|同桌|邻居|老师|导师|朋友|闺蜜|同事|同学|老板|领导|上司|房东"
+        "|(?:家的?)?(?:猫|狗|猫咪|狗狗|宠物))"
+    )
+
+
+def _one_of_mine() -> str:
+    return f"(?:(?!自己)[^，。的我和跟与同]{{0,3}}(?:的)?{one_of_ours()})"
+
+
+def jobs() -> str:
+    """What somebody is by work or by standing, as alternatives."""
+    return f"(?:{either(words('jobs', 'chinese'))})"
+
+
+_GENERAL: tuple[ExtractionRule, ...] = (
+    ExtractionRule(
+        lambda: f"{SELF}(?:现在|目前|一直|正){{0,2}}在(?P<object>{places()}(?:[{HAN}]{{0,6}}区)?)(?:的|呢|住|生活|定居)?$",
+        "identity", "fact", 0.8, "在", loose=True),
+    ExtractionRule(lambda: f"{SELF}是(?P<object>{places()})的$", "identity", "fact", 0.8, "来自", loose=True),
+    ExtractionRule(
+        f"{SELF}(?:现在|目前|一直){{0,2}}是(?P<object>(?:做|搞|干|教|学|卖|开|跑|写|画|从事)[^，。的是]{{1,10}}|当[^，。的是]{{1,6}})的$",
+        "identity", "fact", 0.8, loose=True),
+    ExtractionRule(
+        lambda: f"{SELF}(?:现在|目前|以后)?是(?:一?[名位个])?(?P<object>[^，。的是]{{0,10}}{jobs()})$",
+        "identity", "fact", 0.8, "是", loose=True),
+    ExtractionRule(
+        f"{SELF}(?:的)?(?P<object>(?:身高|体重|血型|星座|鞋码|工资|月薪|年薪)(?:是|有|大概)?[^，。你吗]{{1,12}})$",
+        "identity", "fact", 0.85, loose=True),
+    ExtractionRule(
+        f"{SELF}(?P<object>在[^，。]{{2,20}}?(?:工作|上班|上学|读书|任教|生活|住)了[^，。]{{1,6}}(?:年|个?月))$",
+        "identity", "fact", 0.8, loose=True),
+    ExtractionRule(
+        f"{SELF}(?:会|能)(?:一点点?|点|些)?(?P<object>{_CAN}(?:(?:、|和|以及|，还会|还有){_CAN}){{0,6}})$",
+        "skill", "fact", 0.8, "会", loose=True),
+    ExtractionRule(
+        lambda: (
+            f"(?:{TIME}){{0,3}}我的?(?P<who>{_one_of_mine()})(?:[^，。我你他她的是说问想让叫觉认以]{{0,3}})?(?P<object>(?:今年|现在|最近|目前|也|都|刚|已经|一直|特别|很|非常|平时|每天|经常|总是|老是){{0,4}}"
+            f"(?:(?:是|有|会|在(?![打看吃睡玩做忙等听洗干说想])|叫(?![我你他她人])|姓|住|做|开|教|学|养|爱|喜欢|讨厌|收集|从事|身高|体重|属|搬|考|送|给我)[^，。]{{1,24}}"
+            f"|(?:毕业|退休|去世|结婚|怀孕|生病|住院|{_NUMBER}{{1,3}}岁|对[^，。]{{1,10}}过敏)[^，。]{{0,20}}|{_DEED}[^，。]{{1,24}}))$"
+        ),
+        "fact", "fact", 0.75, loose=True),
+    ExtractionRule(
+        f"{SELF}(?P<object>(?:将要|将会|将(?=[参去到在于开举搬入成担尝])|即将|马上就?要|快要|正?准备|打算|计划)(?!说|问|是|有)[^，。]{{2,30}})$",
+        "temporary", "plan", 0.75),
+    ExtractionRule(
+        f"{SELF}(?P<object>(?:(?:几乎|基本上?)?每(?:天|晚|周|月|年|早|次|个?(?:周末|月|星期|礼拜|早晨|晚上))|天天|一周{_NUMBER}+次|一天)"
+        "[^，。你吗]{3,30})$",
+        "stable_preference", "fact", 0.75, loose=True),
+    ExtractionRule(
+        f"{SELF}{_AND}(?P<object>(?:去|来|出去|回|跑去)?{_DEED}[^，。了]{{2,40}}(?:了)?(?:，{_NAMED})?)$",
+        "fact", "fact", 0.65),
+)  # fmt: skip
+_ELIDED = regex(
+    "(?:现在|目前|平时|最近|已经|也|还|每天|经常|不?喜欢|讨厌|会[弹说做唱跳画]|住在|毕业于|来自|正在|在(?!说|想|吗)|身高|今年|打算|计划|从事|养了?|有[一两三]|今天|昨天|后来|不[吃喝抽])"
+)
+"""A clause that goes on about the subject of the one before."""
+_HAS_ONE = regex(lambda: f"^我(?:还|也)?有(?:一?[个位名])?(?P<who>{kin.chinese()})$")
+_SUBJECT = regex(lambda: f"^[^，。我你他她它]{{0,6}}我(?P<who>的?(?:{_one_of_mine()}))?")
+"""The subject of a clause: its speaker, or one of their people."""
+
+
+def with_subject(piece: str, subject: str) -> str:
+    """The clause with its omitted subject put back; `subject` is 我, or one of the speaker's people."""
+    return f"{subject}{piece}" if subject and _ELIDED.match(piece) else piece
+
+
+def subject_of(piece: str) -> str:
+    """Of whom a clause speaks: 我, 我爸爸; else an empty string."""
+    found = _HAS_ONE.match(piece) or _SUBJECT.match(piece)
+    return "" if found is None else f"我{found['who'] or ''}"
+
+
+_NOW = "(?:(?:现在|目前|今年|平时|一直|已经|也|才|都|就|还|刚|只|其实|当然|可|真的?){0,3})"
+_I = f"(?:{TIME}){{0,2}}我{_NOW}"
+_STUDENT = "(?:上学|读书|上大学|读大学|读研究?生?|读博士?|上高中|上初中|实习|考研|待业|创业)"
+
+_BEGUN = (
+    "(?:运动|健身|锻炼|减肥|减脂|跑步|练|学|上[班学课]|工作|读研|读博|读书|考|找工作|备考|写|存钱|攒钱"
+    "|戒|培训|实习|创业|装修|早起|养|治疗|复习)"
+)
+"""What one begins on purpose, and goes on with."""
+_OUTWARD = (
+    "(?!吃(?:亏|醋|苦|惊|瘪|香|力|闭门羹|软|硬|老本)|看(?:错|走眼|见|不|得|开|破|穿|透|轻|重|上|好)|打(?:扰|断|听|算|搅|折扣"
+    "|退堂鼓|动)"
+    "|出(?:错|现|丑|事|差错|风头|头|面|卖)|听(?:说|话|从|见|信)|买账|喝倒?彩|读懂|写错|玩(?:弄|笑|命)|穿帮|用(?:心|力|到)"
+    "|坐(?:享|视|以)|去(?:想|管|计较|在乎|怀疑|关心|争|考虑|打听|评价|责怪|说|问))"
+)
+"""No figure of speech: 吃亏 eats nothing."""
+
+_WHO = (
+    "是(?:(?:(?:一?[个名位])?(?:女的|男的|[男女](?:生|人|孩子?|士)|本地人|外地人|独生(?:子女?|女)))"
+    f"|[{HAN}]{{2,8}}(?:行业|专业|公司)的?|(?:\\d{{2}}|\\d{{4}}|[〇零一二三四五六七八九]{{2,4}})年(?:出生)?的)"
+    "|(?:是|读|上|在读|念)?(?:大[一二三四五]|研[一二三]|博[一二三]|高[一二三]|初[一二三]|[小大]学[一二三四五六]年级)(?:的|了|的?学生)?"
+    f"|在[{HAN}]{{2,6}}行业|(?:做|学|教|干|卖|开|读|从事)的?是(?!自己|什么|一?个?[人事]|[^，。]{{0,6}}(?:梦|饭|菜|题|作业|事情?"
+    "|功课?|善|错|对))[^，。你我吗]{1,15}[^，。你我吗的]"
+    "|没有?(?:毕业|结婚|工作过|成年|退休|生孩子|谈过恋爱|谈恋爱|女朋友|男朋友|对象|孩子|兄弟姐妹)"
+    f"|(?:还)?在{_STUDENT}的?|(?:快|刚满|刚)?[1-9]\\d了?"
+)
+"""Trade, year of birth, sex or civil status of the speaker."""
+
+_FURTHER: tuple[ExtractionRule, ...] = (
+    ExtractionRule(f"{_I}(?P<object>{_WHO})$", "identity", "fact", 0.8, loose=True),
+    ExtractionRule(
+        lambda: f"{_I}[是在](?P<object>{places()}(?![{HAN}]*(?:大学|学院|公司|医院|中学))[{HAN}]{{0,5}}?)(?:的人?)?$",
+        "identity", "fact", 0.8, "来自", loose=True),
+    ExtractionRule(
+        lambda: (
+            f"{_I}(?:是)?(?P<object>在[^，。我]{{1,14}}?(?:[做当任](?:一?[名位个])?[^，。]{{0,6}}?(?:{jobs()}|微商|销售|助理"
+            f"|客服|文员|学徒|兼职|生意)|带(?:孩子|娃|宝宝)|教书|养老|待产))(?:的)?$"
+            f"|{_I}不是(?:专门)?(?P<object2>(?:做|搞|干|学|教|卖)[^，。的这那]{{1,10}}的|本地人|{places()}(?:人|的)?|{jobs()})$"
+        ),
+        "identity", "fact", 0.75, loose=True),
+    ExtractionRule(f"{_I}(?:还)?在(?P<object>上班)(?:了|的)?$", "temporary", "fact", 0.6, loose=True),
+    ExtractionRule(
+        f"{_I}(?P<object>(?:很少|极少|从不|从来不|不怎么){_OUTWARD}(?:去|看|听|吃|喝|玩|用|穿|买|打|读|写|出|坐|抽|运动|锻炼"
+        f"|熬夜|做饭)[^，。你他她]{{1,14}})$",
+        "stable_preference", "fact", 0.7, loose=True),
+    ExtractionRule(
+        f"{SELF}(?P<object>(?:要|得|会)开始{_BEGUN}[^，。你吗]{{0,18}})$", "temporary", "plan", 0.7, loose=True),
+    ExtractionRule(
+        f"{SELF}(?:正)?在?(?P<object>计划[去要在]?[^，。]{{3,24}})$", "temporary", "plan", 0.7),
+)  # fmt: skip
+
+
+COMPILED = tuple((regex(rule.pattern), rule) for rule in (*_TYPED, *_GENERAL, *_FURTHER))
 """The rules in the order in which they are tried."""

@@ -4,17 +4,26 @@ from __future__ import annotations
 
 import re
 
-from engramlog_server.projections.language.extraction.english_aspects import COMPILED as FURTHER
-from engramlog_server.projections.language.extraction.english_aspects import with_subject
 from engramlog_server.projections.language.extraction.english_clauses import ASKS
-from engramlog_server.projections.language.extraction.english_rules import COMPILED
-from engramlog_server.projections.language.extraction.english_shapes import ADVERB, LEADING_TIME, PAST, TIMED
-from engramlog_server.projections.language.extraction.english_shapes import COMPILED as GENERAL
+from engramlog_server.projections.language.extraction.english_rules import (
+    ADVERB,
+    AT_IT,
+    COMPILED,
+    DOCTORS,
+    LEADING_TIME,
+    PAST,
+    TIMED,
+    turned,
+    with_subject,
+)
 from engramlog_server.projections.language.extraction.english_standing import VAGUE, says_something
-from engramlog_server.projections.language.extraction.english_talk import AT_IT, turned
-from engramlog_server.projections.language.extraction.english_talk import COMPILED as TALK
-from engramlog_server.projections.language.extraction.english_words import DOCTORS
-from engramlog_server.projections.language.extraction.fleeting import of_a_program, of_a_task
+from engramlog_server.projections.language.extraction.fleeting import (
+    limited_to,
+    of_a_program,
+    of_a_task,
+    of_another_time,
+    set_in,
+)
 from engramlog_server.projections.language.extraction.shape import (
     Clause,
     ExtractedStatement,
@@ -23,7 +32,6 @@ from engramlog_server.projections.language.extraction.shape import (
     TurnText,
 )
 from engramlog_server.projections.language.extraction.third_person import VERBS, in_third, third_person
-from engramlog_server.projections.language.extraction.times import limited_to, of_another_time, set_in
 from engramlog_server.projections.language.extraction.triples_english import (
     degree_of,
     english_fact,
@@ -146,7 +154,7 @@ def english_statement(clause: Clause, turn: TurnText) -> ExtractedStatement | No
     if timed is not None:  # "Last month I moved" is read as "I moved", with its time before it
         said = re.sub("^my", "My", said[timed.end() :])
         clause = clause._replace(before=timed["time"])
-    for pattern, rule in (*COMPILED, *GENERAL, *TALK, *FURTHER):
+    for pattern, rule in COMPILED:
         found = pattern.match(said)
         if found is not None:
             whole = _stated(clause, turn, found, rule, correction, denied)

@@ -1,14 +1,64 @@
-"""The ways in which English states something in the first person: one rule each, tried in order. Word lists, no model."""
+"""The ways in which English states something in the first person: one rule each, tried in order. Word lists, no model.
+
+First come rules with a class of their own (`_TYPED`). Then general shapes (`_GENERAL`): the subject is I, *my* and one of one's
+people, or *my* and a thing; the verb is finite; the class follows from tense and form. What was done is a fact, what is being done
+is passing, what is done each time is a habit, whom one has and what they do is a fact. Verbs of thinking, feeling and saying state
+nothing that lasts. Then free talk (`_TALK`): what one is at, what one keeps doing, what does one good. Then what was going on, what
+one had to do, what one did with others (`_FURTHER`), which needs a name, a number or a time beside it unless one is learning it.
+"""
 
 from __future__ import annotations
 
-from engramlog_server.projections.language import kin
-from engramlog_server.projections.language.extraction.english_words import DAY, DONE, NOUN, WHEN, pets, workers
-from engramlog_server.projections.language.extraction.shape import ExtractionRule
-from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.times.names import MONTH
+import re
+from functools import cache
 
-RULES: tuple[ExtractionRule, ...] = (
+from engramlog_server.projections.language import kin
+from engramlog_server.projections.language.extraction.shape import ExtractionRule
+from engramlog_server.projections.language.lexicon import either, words
+from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.times.names import MONTH, WEEKDAY
+
+WHEN = "(?:(?:recently|already|currently|always|usually|often|sometimes|still|now|first|once|normally|generally|officially) )?"
+NOUN = r"(?:an? |the |two |three |four |five |\d+ |some |my |our )?"
+DONE = (
+    "(?:went|visited|met|bought|adopted|joined|started|began|finished|completed|got|won|painted|made|built"
+    "|read|watched|signed up|moved"
+    "|graduated|quit|took|attended|ran|volunteered|lost|broke|published|launched|received|learned|learnt"
+    "|passed|played|performed|wrote"
+    "|hosted|organized|organised|booked|scheduled|enrolled|registered|applied|hired|sold|donated|traveled"
+    "|travelled|hiked|climbed|baked"
+    "|cooked|tried|set up|hit|raised|earned|created|designed|declined|agreed|accepted|reduced|increased"
+    "|extended|submitted|reached|saved"
+    "|borrowed|downloaded|upgraded|implemented|deployed|added|fixed|spent|saw|gave|found|won|celebrated"
+    "|planted|injured|hurt|sprained"
+    "|had|used|changed|updated|removed|tested|set|planned|estimated|allocated|paid|invested|drove|flew"
+    "|ordered|interviewed|presented"
+    "|recorded|directed|edited|filed|drafted|revised|negotiated|postponed|canceled|cancelled|rescheduled"
+    "|renewed|committed|trained)"
+)
+DAY = (
+    rf"(?i:(?:{MONTH})\.? \d|\b\d{{1,2}}(?::\d\d)? ?[ap]m\b|\b(?:next|this|on|by) (?:{WEEKDAY})|\bon the \d{{1,2}}(?:st|nd"
+    rf"|rd|th)\b|\btomorrow"
+    r"|\btonight|next (?:week|month|year|weekend|summer|spring|fall|winter)|this (?:weekend|week|month|summer"
+    "|winter|fall|spring|year))"
+)
+
+DOCTORS = r"doctor|gp|GP|physio\w*|dentist|vet|nurse|optician|therapist|midwife|surgeon|consultant|\w+ologist"
+
+
+@cache
+def pets() -> str:
+    """Animals that one keeps, as alternatives."""
+    return f"(?:{either(words('pets', 'english'))})"
+
+
+@cache
+def workers() -> str:
+    """What somebody is by work or by standing, as alternatives."""
+    return rf"(?:\w+(?:ist|ian|ologist|eer|man|woman)|{either(words('jobs', 'english'))})"
+
+
+_TYPED: tuple[ExtractionRule, ...] = (
     ExtractionRule(
         r"^(?:My (?:full )?name is|I'm called|I am called|I go by|Call me) (?P<object>[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,3})$",
         "identity", "fact", 0.9, "is called", loose=True),
@@ -159,5 +209,375 @@ RULES: tuple[ExtractionRule, ...] = (
         "|dating) .+)$",
         "temporary", "fact", 0.65),
 )  # fmt: skip
-COMPILED = tuple((regex(rule.pattern), rule) for rule in RULES)
+
+_IRREGULAR = (
+    "became|began|bent|bet|bit|blew|bought|broke|brought|built|burnt|came|caught|chose|cut|dealt|did|drank|drew|drove"
+    "|dug|fed|fell|flew|fought|found|froze|gave|got|grew|held|hid|hit|hung|hurt|laid|led|left|lent|lit|lost|made"
+    "|met|paid|put|quit|ran|read|rode|rose|sang|sat|saw|sent|set|shook|shot|slept|slid|sold|sought|spent|split|spread"
+    "|stood|stole|swam|swore|swung|taught|tore|took|went|woke|won|wore|wrote"
+)
+_INNER = (
+    "adored|admitted|agreed|appreciated|asked|assumed|believed|called|claimed|concluded|cried|dreamed|enjoyed|expected"
+    "|explained|feared|figured|guessed|hated|hoped|imagined|intended|liked|loved|looked|managed|mentioned|missed|need"
+    "|needed|noticed|preferred|proceed|promised|realised|realized|recalled|regretted|remembered|replied|seemed|smiled"
+    "|speed|succeed|supposed|suspected|talked|used|wanted|wished|wondered|worried|feed|indeed|exceed|tried|laughed"
+    "|named|provided|requested|demanded|instructed|clarified|specified|established"
+    "|turned|stopped|learned|struggled"
+    "|turned out|stayed|got (?:it|so|the)|held (?:on|up)"
+    r"|left (?:it|off)|put (?:it|up)|came (?:up|out|over|across|to)|took (?:it|up)|made (?:it|sure|me)|found (?:it|out|that|myself)"
+)
+PAST = rf"(?!(?:{_INNER})\b)(?:\w{{2,16}}ed|(?:re|over)?(?:{_IRREGULAR}))\b"
+"""A verb in the past, of any kind that can be seen from outside."""
+INNER_NOW = (
+    "thinking|wondering|hoping|feeling|looking|asking|talking|trying|getting|having|being|going|gonna|doing|saying|guessing"
+    "|assuming|struggling|worrying|considering|curious|aiming|planning|wanting|needing|facing|experiencing|seeing|sure"
+    "|debating|deciding|leaning|dealing|liking|loving|enjoying|hearing|kidding|joking|starting|missing|sitting|waiting|noticing"
+    "|freaking|stressing|seeking|trying|exploring|interested|aware|running into"
+)
+OFTEN = (
+    "(?:every|each) (?:other )?(?:single )?(?:day|night|week|weekend|month|year|morning|evening|afternoon|summer|winter"
+    f"|spring|autumn|fall|season|time|{WEEKDAY})|once a|twice a|(?:two|three|four|five|\\d+) times a"
+    f"|on (?:weekends|weekdays|(?:{WEEKDAY})s)|daily|weekly|monthly|before bed|all the time|(?:during|over|around) the"
+    f" holidays|most (?:days|mornings|evenings)"
+)
+_TIME_WORDS = rf"(?:day|night|week|weekend|month|year|morning|evening|afternoon|summer|winter|spring|autumn|fall|{MONTH}|{WEEKDAY})"
+LEADING_TIME = regex(
+    rf"(?:(?:and|but|so|also|just) )?(?P<time>(?:as of |since )?(?:yesterday|today|tonight|earlier|(?:early |late "
+    rf"|mid-?)?(?:last|this|the"
+    rf" other|every|each|most|on|in|back in"
+    rf"|over the|one|over|during) (?:\w+ ){{0,2}}?{_TIME_WORDS}s?|(?:a|an|one|two|three|four|five|six|\d{{1,2}}"
+    rf"|a few|a couple of|several) (?:\w+ )?{_TIME_WORDS}s?"
+    rf" ago|(?:back )?in (?:19|20)\d\d|on (?:{MONTH}) \d{{1,2}}(?:st|nd|rd|th)?"
+    rf"|(?:on )?(?:{WEEKDAY})s?(?: (?:morning|evening|afternoon|night)s?)?|(?:morning|evening|weekend|weekday)s|at (?:work"
+    rf"|home|school"
+    r"|night|uni|university|(?:the|my) office)|in (?:my|our) (?:family|house|home|flat|team|office|company|household)"
+    r"|(?:in|during) my (?:free|spare|down) ?time|as a (?:kid|child|teen(?:ager)?)|growing up|when I was (?:\d{1,2}"
+    r"|young(?:er)?|little|an? (?:kid|child|teen(?:ager)?)|in (?:school|college|high school|university)))"
+    r"(?: (?:morning|evening|afternoon|night|week|ago))?),? (?=(?:I|I've|I'm|[Mm]y|we|we've|we're)\b)",
+    re.IGNORECASE,
+)
+"""A time that stands before the subject: "Last month I moved"."""
+TIMED = regex(
+    rf"\b(?:yesterday|today|tonight|tomorrow|ago|(?:last|this|next|every|each|past) (?:\w+ )?(?:{_TIME_WORDS}|time)"
+    r"|for the first time)\b",
+    re.IGNORECASE,
+)
+"""Words that say when, or how often."""
+PEOPLE = (
+    "friends?|best friend|close friend|colleagues?|co-?workers?|boss|manager|teacher|mentor|neighbou?rs?|roommates?|flatmates?"
+    "|team|teammates|classmates?|housemates?|doctor|landlord|landlady|cleaner|nanny|childminder|tutor|coach|trainer|ex|cofounder|co-founder"
+    "|family members?|assistant|advis[eo]r"
+    "|professor|supervisor|girlfriend|boyfriend"
+)
+ADVERB = r"(?:(?:also|just|already|once|even|first|always|often|still|now|never|(?!family|only|early)\w+ly) ){0,4}"
+"""Each adverb fits in one way only, and four are enough: else such a piece takes time without bound."""
+_NAME = r"(?:,? (?:[A-Z]\w+)(?: [A-Z]\w+)?)?"
+FAVOURITE = regex(
+    r"^(?P<thing>(?!(?:it|that|this|those|these|they|he|she|you|there|here|what|which|one|i|my|who|we)\b)[\w'& -]{1,40}?)"
+    r"(?:'s| is| are| has always been| have always been) (?:still |always )?my (?:all-time |absolute )?(?:fave|favou?rite)s?$",
+    re.IGNORECASE,
+)
+"""A favourite that stands before it: "Blue is my favourite"."""
+_ASIDE = r"(?:, (?:who|whom|whose|an?|my|aged|\d)(?:'s)? [^,]{1,50},|, \d{1,3},|,| (?:from|at) (?:\w+ ){0,3}\w+)?"
+_NOT_SAYING = (
+    r"(?!(?:always|is|was|has|does|says|thinks|knows|seems|looks|feels|means|wants|needs|gets|makes|keeps|hopes|told|said|thought|asked"
+    r"|helps|sounds|comes|goes|tends|takes|gives|shows|brings|puts|turns)\b)"
+)
+
+
+_LOST_ITS_OBJECT = (
+    r"(?:completed|discussed|received|selected|mentioned|bought|chose) (?:by|after|before|during|on|at|in)\b"
+)
+"""The end of a clause about something that was named before it: "the goal that I discussed after the panel"."""
+
+
+def one_of_mine() -> str:
+    """One of one's people or animals, with up to two words before it."""
+    return rf"(?:[\w-]+ ){{0,2}}(?:{kin.english()}|{pets()}|{PEOPLE})\b"
+
+
+_GENERAL: tuple[ExtractionRule, ...] = (
+    ExtractionRule(
+        r"^I(?:'ve| have) (?:always|long|been) (?:wanted|wanting|dreamed of|dreamt of|wished|meaning) (?:to )?(?P<object>.+)$",
+        "short_term_preference", "plan", 0.65, loose=True),
+    ExtractionRule(
+        r"^I(?:'m| am) (?:such )?an? (?P<object>(?!(?:(?:huge|big|total|real|massive|super|great) )*(?:fan|lover|nerd|geek)$)"
+        r"(?:[\w-]+ ){0,3}(?:fan|lover|enthusiast|buff|nerd|addict|fanatic|junkie|geek))\b(?P<of>(?: of .+)?)$",
+        "stable_preference", "user_preference", 0.8, "is", loose=True),
+    ExtractionRule(
+        r"^My favou?rite is (?P<object>.+)$",
+        "stable_preference", "user_preference", 0.85, "likes", loose=True),
+    ExtractionRule(
+        rf"^I (?!'|am|was|have|had|will|would|can|could|need|want|think|feel|know|see|mean|got|did|do\b|don't){ADVERB}"
+        rf"(?P<object>(?!{PAST}|\w+ed\b)[a-z]+ .*\b(?:{OFTEN})\b.*)$",
+        "stable_preference", "fact", 0.7, loose=True),
+    ExtractionRule(
+        rf"^I(?:'ve| have) been {ADVERB}(?P<object>(?!(?:{INNER_NOW})\b)\w+ing "
+        r"(?=.*(?:\bsince\b|\bfor (?:\d|an? |the (?:last|past)|one|two|three|four|five|six|over|about|almost"
+        r"|several|many|years|months|ages)|\bwith (?:\w+ ){0,3}[A-Z]|\b(?:every|each|daily|weekly)\b)).+)$",
+        "fact", "fact", 0.7, sharp=True),
+    ExtractionRule(
+        lambda: (
+            rf"^My (?P<who>{one_of_mine()}{_NAME}{_ASIDE}) (?:and I )?{ADVERB}"
+            rf"(?P<object>(?:{PAST}|{_NOT_SAYING}[a-z]{{2,15}}s\b|(?:is|are|was|were) (?:an? [\w-]+|from [\w-]+|\d+|called"
+            rf" [\w-]+|named [\w-]+|allergic \w+"
+            r"|(?:pregnant|married|divorced|widowed|retired|engaged|single|vegan|vegetarian|deaf|blind|diabetic)\b"
+            r"|(?:[a-z]+ )?[a-z]+ing\b)|had (?:an? |to |surgery\b|\d)|has (?:an? |two |three |\w+ed )|have (?:an? |two )"
+            r"|speaks?|live|work|love|like|passed away|died|can )(?: .+)?|passed away|died)$"
+        ),
+        "fact", "fact", 0.7, loose=True),
+    ExtractionRule(
+        rf"^My (?P<object>(?!(?:character|hero|heroine|avatar|protagonist|narrator|villain|main|biggest|next|only|first|last"
+        rf"|question|goal|problem|issue|code|app|understanding"
+        rf"|score|result|current|original|draft)\b)(?:new |old )?[\w-]+(?:,[^,]{{1,40}},)? {ADVERB}{PAST}.*)$",
+        "fact", "fact", 0.65, sharp=True),
+    ExtractionRule(
+        rf"^I {ADVERB}(?P<object>(?!got to\b|{_LOST_ITS_OBJECT}){PAST} .+)$", "fact", "fact", 0.65, sharp=True),
+)  # fmt: skip
+
+_TALKED = (
+    "talked|spoke|chatted|discussed|agreed|said|decided|settled|caught|covered|mentioned|went (?:over|through|with)|set"
+    "|made (?:it|sure)"
+    "|landed|invaded|conquered|coloni[sz]ed|bombed|occupied|elected|voted|evolved|scored|defeated|qualified|drew|tied|drafted"
+    "|traded|declared|abolished|set foot|(?:beat|won|lost)(?! our| my)"
+    "|did (?:it|that)|got (?:it|to)|used|need|found|added|created|tested|implemented|defined|saw|had|fixed|updated|wrote|identified"
+    "|outlined|worked|met"
+)
+THOUGHT = (
+    "was|were|is|are|had|has|did|got|been|need|want|think|feel|know|see|mean|believe|guess|hope|wish|wonder|understand|agree"
+    "|remember|recall|hear|appreciate|doubt"
+    "|require|request|propose|demand|suppose|expect|imagine|look|seem|get|have|do|can|could|will|would|should|may|might|must|shall|am|find|notice|admire|promise"
+    "|thank|bet|swear|care|miss|struggle|try|say|tell|ask|plan|come|realise|realize|love|like|hate|prefer|enjoy|wanna|gotta|never"
+    "|recommend|suggest|assume|forget|ensure|figure|totally|really|just|also|only|still|even|always|won't|don't|didn't|haven't"
+    "|understood|loved|liked|enjoyed|wanted|felt|thought|knew|meant|hoped|tried|learnt|said|told|heard|now|then|too|so|all"
+    "|already|currently|usually|often|sometimes|generally|normally|and|or|but|as|in|on|at|to|for|with|could've|apologi[sz]e"
+    "|worry|anticipate|intend|aim|consider|cannot|can't|once|first|dream|urge|invite|present|declare|hereby"
+)
+_FURTHER: tuple[ExtractionRule, ...] = (
+    ExtractionRule(
+        rf"^I(?:'m| am) (?:currently |also )?(?P<object>(?!(?:{INNER_NOW}|using|working|targeting|focusing"
+        rf"|running)\b)\w+ing .*(?:{DAY}|\bby (?:the end of )?(?i:{MONTH})).*)$",
+        "temporary", "plan", 0.65, loose=True),
+    ExtractionRule(
+        r"^I(?:'ve| have)? (?:always |really )?(?:loved|liked|enjoyed|adored|hated) (?P<object>.+ (?:as a (?:kid|child"
+        r"|teen\w*|boy|girl)|when I was .+|growing up))$",
+        "fact", "fact", 0.7, loose=True),
+    ExtractionRule(
+        r"^I(?:'ve| have) always (?:loved|liked|enjoyed|adored|been (?:into|fond of|passionate about|a fan of|drawn to)"
+        r"|had an? (?:love|passion|thing|soft spot|weakness) for|felt an? (?:strong |deep )?connection (?:to|with))"
+        r" (?P<object>.+)$",
+        "stable_preference", "user_preference", 0.8, "likes", loose=True),
+    ExtractionRule(
+        rf"^I(?:'ve| have) been {ADVERB}(?P<object>(?:learning|studying|practi[cs]ing|teaching|training|volunteering|coaching"
+        r"|mentoring|tutoring|attending|rehearsing|saving) .+)$",
+        "temporary", "fact", 0.7, loose=True),
+    ExtractionRule(
+        rf"^I {ADVERB}(?:had to|got to|managed to|ended up|was able to) (?P<object>(?!(?:be|get|see|say|know|choose"
+        rf"|decide)\b)\w+ .+)$",
+        "fact", "fact", 0.65, sharp=True),
+    ExtractionRule(
+        rf"^I(?: currently| also)?(?: have|'ve(?: also)? got) (?P<object>(?:an upcoming .*(?:{DAY}).*|.+ (?:planned"
+        rf"|scheduled|coming up|lined up|booked)"
+        r"\b.*(?:\d|[A-Z]).*))$",
+        "temporary", "plan", 0.75, loose=True),
+    ExtractionRule(r"^I (?:earn|make) (?P<object>(?:\w+ ){0,3}[$£€]\d[\d,.]*[kK]?(?:$|/| (?:an?|per|each|every|as|at|from|in"
+        r"|working|by|with"
+        r"|before|after|monthly|yearly|annually|hourly)\b).*)$", "identity", "fact", 0.8, loose=True),
+    ExtractionRule(
+        rf"^I {ADVERB}(?P<object>(?!(?:{THOUGHT})\b|\w+[^s]s\b|(?:make|earn) [$£€]|keep getting|{PAST}|\w+ed\b|re(?:took|wrote"
+        rf"|did|made|sent"
+        rf"|set)\b)[a-z]{{2,14}} .+)$", "fact", "fact", 0.6, sharp=True),
+    ExtractionRule(
+        rf"^We {ADVERB}(?P<object>(?!(?:{_TALKED})\b){PAST} .+)$", "fact", "fact", 0.65, sharp=True),
+    ExtractionRule(
+        rf"^We(?:'re| are) {ADVERB}(?P<object>(?:planning|going|heading|hosting|having|moving|throwing|taking|organi[sz]ing|meeting"
+        rf"|expecting|getting|visiting|flying|leaving|celebrating|inviting)"
+        rf" (?!.*\b(?:snow|rain|showers|storms?|thunderstorms?|frost|heat|heatwave|sunshine|hail|fog|sleet|blizzard|hurricane"
+        rf"|weather)\b).*(?:{DAY}|[A-Z]).*)$",
+        "temporary", "plan", 0.65, loose=True),
+    ExtractionRule(
+        rf"^We {ADVERB}(?P<object>(?!(?:{THOUGHT})\b|{PAST}|\w+ed\b)[a-z]{{2,14}} .*\b(?:{OFTEN})\b.*)$",
+        "stable_preference", "fact", 0.65, loose=True),
+)  # fmt: skip
+_PLAIN_PAST = (
+    "Went|Had|Took|Saw|Met|Bought|Spent|Ran|Wrote|Did|Won|Came|Gave|Got|Made|Drove|Flew|Ate|Built|Caught|Taught|Began|Drew|Sold"
+    "|Started|Finished|Visited|Joined|Moved|Tried|Signed up|Attended|Watched|Completed|Adopted|Celebrated|Hosted|Learned|Painted"
+    "|Signed|Grew up|Played|Cooked|Baked|Hiked|Volunteered"
+)
+"""Verbs that are seldom anything but a past where they begin a sentence."""
+ELIDED = (
+    (regex(rf"^(?:Just|Finally|Recently) (?={PAST})"), "I "),
+    (regex(r"^Been (?=(?:busy )?\w+ing\b)"), "I've been "),
+    (regex(rf"^(?P<verb>{_PLAIN_PAST}) (?!me\b|us\b|.*\b(?:is|are|was|were)\b)"), r"I \g<verb> "),
+)
+"""A subject that is left out, with what is put in its place: "Just got back from Rome", "Been learning the cello"."""
+
+
+def with_subject(said: str) -> str:
+    """A sentence with the subject that it leaves out, where it does."""
+    for pattern, put in ELIDED:
+        told = pattern.sub(put, said)
+        if told != said:
+            return f"I {told[2:3].lower()}{told[3:]}" if told.startswith("I ") else told
+    return said
+
+
+OF_THE_HOUR = (
+    "heading|leaving|sending|sharing|attaching|pasting|texting|calling|typing|referring|showing|telling|writing|reading|taking"
+    "|standing|celebrating|experimenting|staying|figuring|processing|searching|coming|bringing|calculating|using|working|targeting|focusing|running|implementing|building|testing|creating|adding"
+    "|encountering|finding|applying|setting|managing|dating|studying|learning|giving|putting|making|keeping|becoming"
+    "|surrounding|rooting|cheering|crossing|counting|betting|requesting|updating|editing|developing|collaborating|sticking with"
+    "|quoting|roleplaying|role-playing|pretending|imagining|losing my mind|playing an?|joking|kidding|lying|dying"
+)
+"""What one is at for an hour, or at a task, and what rules before these read."""
+_MINE = (
+    "goal|budget|target|limit|routine|habit|preference|experience|role|job|position|degree|subscription|membership|commute|allergy"
+    "|appointment|interview|internship|scholarship|salary|contract|deadline|collection|lease|loan|mortgage|appraisal|appointments"
+    "|interviews"
+)
+"""What one may have as one's own, and what is of somebody."""
+OWN = (
+    rf"(?:(?!(?:to|the|an?|my|our|of|and|or)\b)[\w$£€%,-]{{1,20}} ){{0,4}}?(?:{_MINE}) (?:(?:of|for|as|at|from|with|to"
+    r"|in|on) |(?<=experience )(?=[a-z]+ing\b))"
+)
+_LIKED = "passion|hobby|hobbies|weakness|obsession|specialty|happy place|comfort food|guilty pleasure|escape|go-to \\w+"
+_NO_ROLE = (
+    "bit|little|lot|fan|couple|believer|loss|mess|victim|beginner|newbie|stranger|sucker|person|guest|point|crossroads|way|place"
+    "|state|hurry|rush|mood|position|phase|kind|sort|few|bunch|good|great|bad|big|huge|firm|part|human|friend|novice|character|npc|NPC|level|avatar"
+)
+
+NOBODY = (
+    "I|God|Jesus|Christ|Allah|Coffee|Tea|Wine|Beer|Chocolate|Food|Music|Nature|Work|Sleep|Time|Money|Karma|Death|Pain|Silence|Fear"
+    "|Earth|America|Netflix|Google|YouTube|Amazon|Claude|Siri|Alexa|Technology|Life|Love|Everyone|Everybody|Nobody|Someone|One"
+    "|Another|Mine|Who|Which|What|Where|This|That|Today|Tomorrow|Anxiety|Depression"
+)
+"""Who is nobody's boss or best friend but in jest, or is no name."""
+_NOT_SAID = (
+    r"(?!(?:\S+ ){0,8}?(?:says?|said|told|tells?|thinks?|thought|believes?|claims?|claimed|swears?|hopes?|hoped|wish\w*"
+    r"|knows?|feels?|felt|used to|supposedly|allegedly|apparently|wrote|asks?|asked|reckons?|insists?|suggests?"
+    r"|not|no|never|nobody|nothing|none|hardly|barely|if|whether|\w+n't)\b)"
+)
+"""Neither denied nor somebody else's words."""
+NO_POINTER = (
+    rf"(?i)^(?P<object>{_NOT_SAID}(?!(?:please|can|could|it|that|this|these|those|he|she|they|you|your|there|what|who|which|how|something|everything|someone"
+    r"|nothing|knowing|seeing|hearing|here|their|his|her|our|all|so|one|the|and|or|but|i|we|as|if|when|hope\w*|wish\w*|maybe)\b)"
+)
+"""Where a sentence begins with a thing or a doing, not with a word that points."""
+AT_IT = 0.63
+"""Confidence of what one is at, which is a task where its sentence goes on to ask for help with it."""
+
+_TALK: tuple[ExtractionRule, ...] = (
+    ExtractionRule(
+        r"^I have (?:an? )?(?P<object>(?!no\b)(?:[\w$£€%,-]{1,20} ){0,4}?preference for .+)$",
+        "stable_preference", "user_preference", 0.7),
+    ExtractionRule(
+        r"^I have (?:an? )?(?P<object>(?!no\b)(?:[\w$£€%,-]{1,20} ){0,4}?(?:goal|budget|target|limit|deadline"
+        r"|appointments?|interviews?) (?:of|for|as|at|from|with|to|in|on) .+)$",
+        "temporary", "plan", 0.7, sharp=True),
+    ExtractionRule(
+        rf"^My (?:{_LIKED}) (?:is|are) (?P<object>.+)$", "stable_preference", "user_preference", 0.75, loose=True),
+    ExtractionRule(
+        r"^I count (?P<object>.+) among my favou?rites?(?: [\w -]{2,30})?$",
+        "stable_preference", "user_preference", 0.8, "likes", loose=True),
+    ExtractionRule(
+        rf"^We {ADVERB}(?:all |both |really )?(?:love|enjoy|prefer) (?P<object>.+)$",
+        "stable_preference", "user_preference", 0.7),
+    ExtractionRule(
+        rf"^We(?:'re| are) {ADVERB}(?P<object>(?!(?:{INNER_NOW})\b)\w+ing (?!.*\b(?:snow|rain|showers?|storms?|frost"
+        rf"|heat\w*|sunshine|hail|fog|sleet|blizzard|hurricane|weather)\b).*(?:{DAY}|\b[A-Z][a-z]).*)$",
+        "temporary", "plan", 0.65, loose=True),
+    ExtractionRule(
+        r"^I(?:'m| am) (?:(?:currently|now) )?based in (?P<object>[A-Z].+)$", "identity", "fact", 0.8, loose=True),
+    ExtractionRule(
+        r"^I (?:always )?(?:prioriti[sz]e|favou?r) (?P<object>.+)$", "stable_preference", "user_preference", 0.7),
+    ExtractionRule(
+        r"^I (?P<object>(?:(?:usually|often|sometimes|occasionally|rarely|regularly|typically|frequently) "
+        rf"(?!(?:{THOUGHT})\b)[a-z]{{3,14}}(?: .+)?|(?!(?:{THOUGHT})\b|{PAST})[a-z]{{3,14}} .*"
+        r"(?:occasionally|regularly|frequently|sometimes)))$",
+        "stable_preference", "fact", 0.65),
+    ExtractionRule(
+        rf"^I {ADVERB}(?P<object>do (?!not\b|nothing\b|it\b|this\b|that\b|so\b|my best\b|n't).+ (?:{OFTEN})\b.*)$",
+        "stable_preference", "fact", 0.7),
+    ExtractionRule(
+        r"^(?:I|We) (?:(?:also|just|all|both) )?(?P<object>had (?:such )?(?:an? )?(?:\w+ )?(?:blast|time|fun|experience) "
+        r"(?:at|in|on|with|\w+ing)\b.+)$",
+        "fact", "fact", 0.65),
+    ExtractionRule(
+        r"^I(?:'ve| have) been (?:(?:also|just|really|still) )?(?P<object>(?:looking into|getting into"
+        r"|getting back into|trying out|exploring|busy \w+ing) .+)$",
+        "temporary", "fact", AT_IT),
+    ExtractionRule(
+        rf"^I(?:'m| am) (?:(?:still|also|currently|now|already) ){{0,2}}"
+        rf"(?P<object>(?:(?!(?:{INNER_NOW}|{OF_THE_HOUR})\b)\w+ing|trying out|exploring)\b"
+        rf" (?!.*(?:{DAY}|\bby (?:the end of )?(?i:{MONTH})\b)).+)$",
+        "temporary", "fact", AT_IT),
+    ExtractionRule(
+        rf"^I(?:'m| am) gonna (?P<object>(?!be\b|see\b|try\b|check\b|let\b|keep\b|need\b|want\b|have to\b)\w+ .*(?:{DAY}).*)$",
+        "temporary", "plan", 0.7, loose=True),
+    ExtractionRule(
+        rf"^I(?:'m| am) an? (?P<object>(?:(?!(?:{_NO_ROLE})\b)[\w-]+ ){{1,3}}(?:for|at|of|in|on|with) (?:the|an?|my|our|[A-Z]\w+)"
+        r"\b.*)$",
+        "identity", "fact", 0.7),
+    ExtractionRule(
+        rf"^My (?P<object>{_NOT_SAID}(?!(?:\S+ ){{0,4}}birthday (?:is|are)\b)(?:[\w'-]+ ){{1,8}}?(?:is|are) (?:(?:now|already) )?"
+        rf"(?:(?:scheduled|set|due|planned|booked|coming up) (?:for |on |at |in )?.*(?:{DAY})|(?:on |at |in )?(?:{DAY})).*)$",
+        "temporary", "plan", 0.7, loose=True),
+    ExtractionRule(
+        rf"{NO_POINTER}[A-Za-z](?:[\w'-]{{0,20}} ){{1,4}}?(?:(?:always|really|also|often|just|still) )?(?:(?:helps?"
+        rf"|helped) me (?:to )?\w+ \w+"
+        r"|(?:calms?|relaxes|relax|energi[sz]es?) me|makes? me (?:happy|feel \w+)|brings? me (?:joy|peace|comfort|happiness)"
+        r"|keeps? me (?:healthy|fit|busy|sane|grounded|motivated|going|calm|relaxed|happy)).*)$",
+        "stable_preference", "fact", 0.65, loose=True),
+    ExtractionRule(
+        rf"{NO_POINTER}(?:[\w'\"-]{{1,20}} ){{1,6}}?(?:is|are|has been|have been|has always been|have always been|means?|has|have) "
+        r"(?:(?:such )?(?:an? )?(?:\w+ )?part of my (?:life|routine)|(?:so |very |really )?important to me|(?:so much|a"
+        r" lot|the world) to me|a lot of (?:significance|meaning) (?:for|to) me|on my (?:bucket|to-do) list).*)$",
+        "stable_preference", "fact", 0.65, loose=True),
+)  # fmt: skip
+_THING = (
+    r"(?P<thing>(?!(?:it|that|this|those|these|they|he|she|you|there|here|what|which|one|i|my|who|we|your|his|her|their|its)\b)"
+    r"[\w'\"&. -]{1,50}?)"
+)
+_SAYS = regex(rf"^(?!{_NOT_SAID}).* my ", re.IGNORECASE)
+_MY_FAVOURITE = regex(
+    rf"^{_THING}(?:'s| is| are) (?:(?:still|always|also|definitely) ){{0,2}}my (?:all-time |absolute )?"
+    rf"(?P<slot>(?:fave|favou?rite) [\w -]{{2,30}}|{_LIKED})$",
+    re.IGNORECASE,
+)
+_AMONG = regex(
+    rf"^{_THING}(?:'s| is| are) (?:(?:still|always|also|definitely) ){{0,2}}one of my (?:all-time |absolute )?"
+    r"(?P<slot>favou?rites?(?: [\w -]{2,30})?)$",
+    re.IGNORECASE,
+)
+_IS_MINE = regex(
+    lambda: (
+        rf"^(?!(?:{NOBODY})\b|(?i:{kin.english()})\b)(?P<name>[A-Z][a-z]+)(?:'s| is) my (?P<who>(?:[a-z-]+ )?"
+        rf"(?:{kin.english()}|{pets()}|best friend|boss|mentor|neighbou?r|roommate|flatmate|girlfriend|boyfriend|coach))$"
+    )
+)
+_SUCH_A = regex(
+    r"(?P<verb>\b(?:met|adopted|found|got|saw|read|reading|watching|made|bought|started|joined|took|had|have|visited|tried) )this "
+    r"(?P<what>(?:amazing|awesome|cute|super|really|cool|great|new|nice|adorable|beautiful|lovely|inspiring|interesting|incredible"
+    r"|gorgeous|wonderful|fantastic|little|local|charity|fun)\b)"
+)
+_CALLED = regex(r"^(?:You can|(?:People|Friends|Everyone|Everybody|They)(?: all)?) calls? me (?=[A-Z])")
+_OUR = regex(lambda: rf"^[Oo]ur (?=(?:[\w-]+ ){{0,2}}(?:{kin.english()}|{pets()})\b)")
+
+
+def turned(said: str) -> str:
+    """What stands behind *is my* put before it: "Skiing is my passion" as "My passion is skiing"; *our dog* as *my dog*."""
+    if _SAYS.match(said) is not None:
+        return said
+    if (among := _AMONG.match(said)) is not None:
+        return f"I count {among['thing']} among my {among['slot']}"
+    if (found := _MY_FAVOURITE.match(said)) is not None:
+        return f"My {found['slot']} is {found['thing']}"
+    if (mine := _IS_MINE.match(said)) is not None:
+        return f"My {mine['who']} is called {mine['name']}"
+    said = _CALLED.sub("Call me ", said)
+    said = _SUCH_A.sub(lambda one: f"{one['verb']}{'an' if one['what'][0] in 'aeiou' else 'a'} {one['what']}", said)
+    return _OUR.sub("My ", FAVOURITE.sub(r"My favourite is \g<thing>", said))
+
+
+COMPILED = tuple((regex(rule.pattern), rule) for rule in (*_TYPED, *_GENERAL, *_TALK, *_FURTHER))
 """The rules in the order in which they are tried."""

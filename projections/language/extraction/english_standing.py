@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from engramlog_server.projections.language import kin
-from engramlog_server.projections.language.extraction.english_shapes import PAST, TIMED
+from engramlog_server.projections.language.extraction.english_rules import PAST, TIMED
 from engramlog_server.projections.language.extraction.shape import ExtractionRule
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.times.names import MONTHS, WEEKDAYS

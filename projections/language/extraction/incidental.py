@@ -12,9 +12,7 @@ from collections.abc import Iterator
 from engramlog_server.projections.language import kin
 from engramlog_server.projections.language.extraction.english import MOST_LETTERS, english_statement
 from engramlog_server.projections.language.extraction.english_clauses import ASKS
-from engramlog_server.projections.language.extraction.english_shapes import ADVERB, PAST, PEOPLE
-from engramlog_server.projections.language.extraction.english_talk import OWN
-from engramlog_server.projections.language.extraction.english_words import DAY, pets, workers
+from engramlog_server.projections.language.extraction.english_rules import ADVERB, DAY, OWN, PAST, PEOPLE, pets, workers
 from engramlog_server.projections.language.extraction.shape import Clause, ExtractedStatement, TurnText
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.times.names import MONTHS, WEEKDAYS

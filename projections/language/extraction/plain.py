@@ -13,16 +13,20 @@ from typing import NamedTuple
 from engramlog_server.projections.language.extraction.chinese import LEFT_OPEN as CHINESE_LEFT_OPEN
 from engramlog_server.projections.language.extraction.chinese import PEOPLE, about, opened_chinese, says_something
 from engramlog_server.projections.language.extraction.chinese import UNSURE as CHINESE_UNSURE
-from engramlog_server.projections.language.extraction.chinese_shapes import ADVERB, TIME, one_of_ours
+from engramlog_server.projections.language.extraction.chinese_rules import ADVERB, TIME, one_of_ours
 from engramlog_server.projections.language.extraction.english import opened, unsure
-from engramlog_server.projections.language.extraction.english_shapes import INNER_NOW, LEADING_TIME, one_of_mine
+from engramlog_server.projections.language.extraction.english_rules import (
+    DOCTORS,
+    INNER_NOW,
+    LEADING_TIME,
+    NOBODY,
+    OF_THE_HOUR,
+    one_of_mine,
+)
 from engramlog_server.projections.language.extraction.english_standing import VAGUE, is_whole, telling_words
-from engramlog_server.projections.language.extraction.english_talk import NOBODY, OF_THE_HOUR
-from engramlog_server.projections.language.extraction.english_words import DOCTORS
-from engramlog_server.projections.language.extraction.fleeting import of_a_program, of_a_task, of_the_hour
+from engramlog_server.projections.language.extraction.fleeting import limited_to, of_a_program, of_a_task, of_the_hour
 from engramlog_server.projections.language.extraction.shape import Clause, ExtractedStatement, TurnText
 from engramlog_server.projections.language.extraction.third_person import in_third, third_person
-from engramlog_server.projections.language.extraction.times import limited_to
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.times.names import MONTH, WEEKDAY
 

@@ -13,11 +13,11 @@ from re import IGNORECASE, Pattern
 from typing import NamedTuple
 
 from engramlog_server.projections.language import kin
-from engramlog_server.projections.language.contradiction.places import place_at_start
+from engramlog_server.projections.language.contradiction.values import place_at_start
 from engramlog_server.projections.language.extraction.chinese import LEFT_OPEN as CHINESE_LEFT_OPEN
 from engramlog_server.projections.language.extraction.english import unsure
+from engramlog_server.projections.language.extraction.english_rules import pets
 from engramlog_server.projections.language.extraction.english_standing import LEFT_OPEN, VAGUE
-from engramlog_server.projections.language.extraction.english_words import pets
 from engramlog_server.projections.language.extraction.shape import Clause, ExtractedStatement, TurnText
 from engramlog_server.projections.language.extraction.third_person import third_person
 from engramlog_server.projections.language.lexicon import either, of_role, rows, words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from engramlog_server.projections.language.extraction.english_shapes import PAST
+from engramlog_server.projections.language.extraction.english_rules import PAST
 from engramlog_server.projections.language.patterns import regex
 
 _TO_THIRD = (

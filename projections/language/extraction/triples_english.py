@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from engramlog_server.projections.language import kin
-from engramlog_server.projections.language.extraction.english_words import pets
+from engramlog_server.projections.language.extraction.english_rules import pets
 from engramlog_server.projections.language.extraction.shape import StatedTriple
 from engramlog_server.projections.language.extraction.third_person import in_third, singular
 from engramlog_server.projections.language.patterns import regex

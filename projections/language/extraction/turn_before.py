@@ -11,10 +11,9 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from engramlog_server.projections.language import kin
-from engramlog_server.projections.language.contradiction.places import place_at_start
-from engramlog_server.projections.language.extraction.chinese_shapes import one_of_ours
-from engramlog_server.projections.language.extraction.english_shapes import PEOPLE
-from engramlog_server.projections.language.extraction.english_words import pets
+from engramlog_server.projections.language.contradiction.values import place_at_start
+from engramlog_server.projections.language.extraction.chinese_rules import one_of_ours
+from engramlog_server.projections.language.extraction.english_rules import PEOPLE, pets
 from engramlog_server.projections.language.extraction.shape import Clause, ExtractedStatement, TurnText
 from engramlog_server.projections.language.lexicon import either, words
 from engramlog_server.projections.language.patterns import regex

@@ -1,6 +1,9 @@
 """What a statement means for what is known: one look, by which extraction judges and every door at which something is told. Pure.
 
 Whoever asks decides what follows: what he may end, what he only flags (`judging` for turns, `telling` for what is told by itself).
+
+Whether its owner rejected a statement is asked before anything follows from it. The fold decides, and would pass it over. But
+"I live in Lisbon" ends "I live in Porto"; so what is rejected ends nothing either.
 """
 
 from __future__ import annotations
@@ -8,12 +11,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from typing import Literal, NamedTuple
 
+from engramlog_server.events.catalogue import FactAsserted
+from engramlog_server.events.entry import SECRET_BYTES, digest
 from engramlog_server.projections.language.contradiction.relation import compare
-from engramlog_server.projections.language.extraction.shape import ExtractedStatement
-from engramlog_server.projections.language.extraction.times import of_another_time
+from engramlog_server.projections.language.extraction.fleeting import of_another_time
+from engramlog_server.projections.language.extraction.shape import ExtractedStatement, StatedTriple
+from engramlog_server.projections.language.statements import statement, statements_in
 from engramlog_server.projections.lifecycle.judge.candidates import Candidates
 from engramlog_server.projections.lifecycle.judge.holding import HOLDS_ALWAYS, HOLDS_ONCE, outcome
 from engramlog_server.projections.lifecycle.judge.known import KnownMemory, core
+from engramlog_server.projections.memory.rejection import refusing
+from engramlog_server.projections.views.view import OwnerView
 
 MOST_REASON = 300
 """Characters of a reason."""
@@ -100,3 +108,23 @@ def ended(
 
 def _comes_from(known: KnownMemory, turns: tuple[str, ...]) -> bool:
     return any(map(known.comes_from, turns))
+
+
+Rejected = Literal["words", "triple"]
+
+
+def rejected_by(view: OwnerView, content: str, triple: StatedTriple | None, said_at: int) -> Rejected | None:
+    """By what nothing follows from a statement of this time (microseconds since 1970); None where something may."""
+    rejections, secret = view.state.rejections, view.naming.secret
+    if not rejections or len(secret) != SECRET_BYTES:
+        return None
+    if refusing(rejections, (digest(secret, statement(content)),), said_at) is not None:
+        return "words"
+    if triple is None:
+        return None
+    subject, predicate, thing, negation, _, condition = triple
+    fact = FactAsserted(
+        subject=subject, predicate=predicate, object=thing, negation=negation, condition=condition, evidence=("m",)
+    )
+    found = refusing(rejections, (digest(secret, one) for one in statements_in(fact)), said_at)
+    return None if found is None else "triple"

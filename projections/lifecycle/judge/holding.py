@@ -9,10 +9,14 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from engramlog_server.projections.language.contradiction.numbers import value_of
-from engramlog_server.projections.language.contradiction.places import different_places, lies_in, place_at_start
+from engramlog_server.projections.language.contradiction.values import (
+    different_places,
+    lies_in,
+    place_at_start,
+    value_of,
+)
+from engramlog_server.projections.language.extraction.fleeting import for_a_time, of_earlier
 from engramlog_server.projections.language.extraction.instructing import WISHES
-from engramlog_server.projections.language.extraction.times import for_a_time, of_earlier
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN, begins_with_han
 from engramlog_server.projections.language.times.names import MONTH, month_number

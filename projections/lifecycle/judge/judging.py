@@ -30,10 +30,9 @@ from engramlog_server.projections.language.extraction.taking_back import Taken
 from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
 from engramlog_server.projections.language.similar import similarity
 from engramlog_server.projections.lifecycle.decision import Decision
-from engramlog_server.projections.lifecycle.judge.against import MOST_REASON, against, ended
+from engramlog_server.projections.lifecycle.judge.against import MOST_REASON, against, ended, rejected_by
 from engramlog_server.projections.lifecycle.judge.candidates import Candidates
 from engramlog_server.projections.lifecycle.judge.known import KnownMemory, core, said_after_all, same_words, says_again
-from engramlog_server.projections.lifecycle.judge.rejecting import rejected_by
 from engramlog_server.projections.memory.kind import created
 from engramlog_server.projections.memory.record import SECRET
 from engramlog_server.projections.views.view import OwnerView

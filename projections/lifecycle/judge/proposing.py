@@ -25,12 +25,24 @@ from engramlog_server.projections.lifecycle.decision import Decision, use_of
 from engramlog_server.projections.lifecycle.extracting import mark
 from engramlog_server.projections.lifecycle.judge.against import MOST_REASON
 from engramlog_server.projections.lifecycle.judge.correcting import judge
-from engramlog_server.projections.lifecycle.judge.grounds import said_of, shares_words
-from engramlog_server.projections.lifecycle.judge.grounds_turn import NOTHING, says_reverse, takes_back, unasserted
-from engramlog_server.projections.lifecycle.judge.guarding import grounded, stated
+from engramlog_server.projections.lifecycle.judge.grounds import (
+    NOTHING,
+    said_of,
+    says_reverse,
+    shares_words,
+    takes_back,
+    unasserted,
+)
 from engramlog_server.projections.lifecycle.judge.judging import JOB, Claim, JudgeRun, ReadTurn, Verdict
 from engramlog_server.projections.lifecycle.judge.known import KnownMemory, same_words
-from engramlog_server.projections.lifecycle.judge.proposals import NAMES_A_MEMORY, Answer, Operation, fault
+from engramlog_server.projections.lifecycle.judge.proposals import (
+    NAMES_A_MEMORY,
+    Answer,
+    Operation,
+    fault,
+    grounded,
+    stated,
+)
 from engramlog_server.projections.lifecycle.judge.talk import Shown, Talk
 from engramlog_server.projections.views.view import OwnerView
 

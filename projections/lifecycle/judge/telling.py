@@ -21,9 +21,9 @@ from engramlog_server.projections.decide.commands import MOST_BESIDE
 from engramlog_server.projections.decide.remembering import NOTHING, Consequence, Contested, Does
 from engramlog_server.projections.index.said_index import SaidIndex
 from engramlog_server.projections.language.contradiction.change import Alike, no_model
+from engramlog_server.projections.language.extraction.fleeting import for_a_time
 from engramlog_server.projections.language.extraction.rules import read_turn
 from engramlog_server.projections.language.extraction.shape import ExtractedStatement, TurnText
-from engramlog_server.projections.language.extraction.times import for_a_time
 from engramlog_server.projections.language.polarity import polarity, speaks_from_its_day
 from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
 from engramlog_server.projections.language.statements import normalised

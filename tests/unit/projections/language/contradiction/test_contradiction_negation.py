@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.language.contradiction.negation import answer, written
-from engramlog_server.projections.language.contradiction.reading import cores, kinds, opposite_cores, opposites, read
+from engramlog_server.projections.language.contradiction.reading import (
+    answer,
+    cores,
+    kinds,
+    opposite_cores,
+    opposites,
+    read,
+    written,
+)
 from tests.rows import each_row
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.projections.language.contradiction.interrupting import interrupts
+from engramlog_server.projections.language.contradiction.relation import interrupts
 from tests.rows import each_row
 
 YES = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.language.extraction.times import for_a_time, limited_to, of_earlier, set_in
+from engramlog_server.projections.language.extraction.fleeting import for_a_time, limited_to, of_earlier, set_in
 from engramlog_server.projections.lifecycle.extracting import verdicts
 from engramlog_server.projections.lifecycle.judge.holding import outcome
 from tests.given.events import at

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.lifecycle.judge.grounds import answers, is_quoted, unsaid
-from engramlog_server.projections.lifecycle.judge.grounds_numbers import unsaid_number
-from engramlog_server.projections.lifecycle.judge.grounds_turn import (
+from engramlog_server.projections.lifecycle.judge.grounds import (
     Quotation,
+    answers,
     ground_of,
+    is_quoted,
     says_reverse,
     takes_back,
     unasserted,
+    unsaid,
+    unsaid_number,
 )
 from tests.rows import each_row
 

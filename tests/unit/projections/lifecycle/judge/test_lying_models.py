@@ -6,9 +6,8 @@ from typing import Any
 
 from engramlog_server.projections.lifecycle.extracting import unread_turns
 from engramlog_server.projections.lifecycle.judge.candidates import Candidates
-from engramlog_server.projections.lifecycle.judge.guarding import stated
 from engramlog_server.projections.lifecycle.judge.judging import Verdict
-from engramlog_server.projections.lifecycle.judge.proposals import Answer, Operation
+from engramlog_server.projections.lifecycle.judge.proposals import Answer, Operation, stated
 from engramlog_server.projections.lifecycle.judge.proposing import judge_proposed
 from engramlog_server.projections.lifecycle.judge.talk import talk_about
 from engramlog_server.projections.memory.working_memory import Said
