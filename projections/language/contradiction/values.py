@@ -12,8 +12,8 @@ from functools import cache
 from typing import NamedTuple
 
 from engramlog_server.projections.language.lexicon import rows
-from engramlog_server.projections.language.times.names import ENGLISH, HAN_DIGITS, HAN_UNITS, TENS
 from engramlog_server.projections.language.scripts import begins_with_han
+from engramlog_server.projections.language.times.names import ENGLISH, HAN_DIGITS, HAN_UNITS, TENS
 
 NUMBER_ENGLISH = (
     r"(?:[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,9}(?:\.[0-9]{1,4})?|(?:"
