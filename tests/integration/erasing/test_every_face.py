@@ -12,7 +12,7 @@ from unittest import mock
 
 import pytest
 
-from engramlog_server.api.cli.app import run
+from engramlog_server.api.cli.main import run
 from engramlog_server.ops.erasing.beforehand import ErasurePlan
 from engramlog_server.ops.erasing.carry_out import ErasureCertificate, carry_out
 from engramlog_server.ops.settings import Settings
