@@ -389,28 +389,22 @@ class MemoriesLinked(Shape, frozen=True, kw_only=True):
     link: Word
 
 
-class FactAsserted(Shape, frozen=True, kw_only=True):
+class _Fact(Shape, frozen=True, kw_only=True):
+    subject: Name
+    predicate: Name
+    object: Name
+    evidence: Evidence
+    negation: bool = False
+    degree: Share | None = None
+    condition: Reason | None = None
+
+
+class FactAsserted(_Fact, frozen=True, kw_only=True):
     """A triple, with the memories that back it."""
 
-    subject: Name
-    predicate: Name
-    object: Name
-    evidence: Evidence
-    negation: bool = False
-    degree: Share | None = None
-    condition: Reason | None = None
 
-
-class FactRetracted(Shape, frozen=True, kw_only=True):
+class FactRetracted(_Fact, frozen=True, kw_only=True):
     """These memories no longer back that triple."""
-
-    subject: Name
-    predicate: Name
-    object: Name
-    evidence: Evidence
-    negation: bool = False
-    degree: Share | None = None
-    condition: Reason | None = None
 
 
 class SynonymDefined(Shape, frozen=True, kw_only=True):

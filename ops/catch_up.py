@@ -11,13 +11,13 @@ from engramlog_server.api.work.patience import current_check
 from engramlog_server.consumers.fold.presence import LEASE_MS, live_workers
 from engramlog_server.events.errors import NotYetFolded
 from engramlog_server.events.partitions import PASSING, LogKeys
-from engramlog_server.events.redis.clock import redis_ms
 from engramlog_server.events.redis.gap import refuse_gap
+from engramlog_server.events.redis.server import redis_ms
 from engramlog_server.events.redis.wire import Wire, WirePool
 from engramlog_server.ops.store import OpenStore
 from engramlog_server.ops.worker_id import new_worker_id
-from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys, version_of
 from engramlog_server.projections.fold.owner import PROJECTION_VERSION
+from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys, version_of
 from engramlog_server.projections.redis.store import read_live_checkpoint
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from engramlog_server.consumers.jobs.worker import JobWorker, store_queue
 from engramlog_server.events.errors import EngramlogError, StoreMismatch
 from engramlog_server.events.redis.alarms import RedisAlarms
 from engramlog_server.events.redis.client import connect
-from engramlog_server.events.redis.ready import refuse_kind
+from engramlog_server.events.redis.server import refuse_kind
 from engramlog_server.events.redis.wire import WirePool, open_wire
 from engramlog_server.ops.clock import now
 from engramlog_server.ops.embedders import embedders_of

@@ -20,7 +20,7 @@ from engramlog_server.events.redis.alarms import RedisAlarms
 from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.durability import Proof
 from engramlog_server.events.redis.log import RedisEventLog
-from engramlog_server.events.redis.ready import (
+from engramlog_server.events.redis.server import (
     STORE_SETTING,
     await_loaded,
     refuse_eviction,
@@ -44,9 +44,14 @@ from engramlog_server.ops.sealing.master import key_in, master_of
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.tracebacks import tell_words
 from engramlog_server.projections.language.marks import MARKER
-from engramlog_server.projections.redis.create import StoreIdentity, open_store, read_identity
-from engramlog_server.projections.redis.debt import FoldDebt
-from engramlog_server.projections.redis.restored import STORE_RESTORED, FromBackup
+from engramlog_server.projections.redis.create import (
+    STORE_RESTORED,
+    FromBackup,
+    StoreIdentity,
+    open_store,
+    read_identity,
+)
+from engramlog_server.projections.redis.room import FoldDebt
 from engramlog_server.projections.redis.vectors import RedisVectors
 from engramlog_server.projections.redis.view import RedisViews
 

@@ -36,7 +36,7 @@ from engramlog_server.events.redis.wire import WirePool, open_wire
 from engramlog_server.projections.embedding.choosing import Embedders
 from engramlog_server.projections.redis.changelog import ChangeLogs
 from engramlog_server.projections.redis.create import StoreIdentity
-from engramlog_server.projections.redis.deletions import RedisDeletions
+from engramlog_server.projections.redis.job_notes import RedisDeletions
 from engramlog_server.projections.redis.past import MomentLimits
 from engramlog_server.projections.redis.vectors import RedisVectors
 from engramlog_server.projections.redis.view import RedisViews

@@ -27,9 +27,8 @@ from engramlog_server.events.text import shown_json
 from engramlog_server.projections.memory.deletion import forgotten_turns
 from engramlog_server.projections.memory.record import SECRET, Memory
 from engramlog_server.projections.redis.view import RedisViews
-from engramlog_server.projections.views.event_words import OwnerToday, words_of
+from engramlog_server.projections.views.event_words import OwnerToday, telling, words_of
 from engramlog_server.projections.views.query import moment
-from engramlog_server.projections.views.telling import telling
 
 HEAD, MEMORY, REJECTION, CHANGE, END = "everything", "memory", "rejection", "change", "end"
 

@@ -27,8 +27,8 @@ from engramlog_server.projections.laws.law import Law
 from engramlog_server.projections.laws.modes import visibility
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.record import LEVELS, SECRET, Memory
+from engramlog_server.projections.views.event_words import UNTOLD, Telling
 from engramlog_server.projections.views.query import moment, status
-from engramlog_server.projections.views.telling import UNTOLD, Telling
 from engramlog_server.projections.views.view import OwnerView
 
 MOST_STABILITY = 8_760.0

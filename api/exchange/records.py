@@ -40,7 +40,7 @@ from engramlog_server.projections.fold.changelog import DECISIONS, Entry
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.memory.rejection import REJECTED_BY
 from engramlog_server.projections.redis.view import RedisViews
-from engramlog_server.projections.views.telling import UNTOLD, Telling, telling
+from engramlog_server.projections.views.event_words import UNTOLD, Telling, telling
 
 _IGNORED = DECISIONS.index("ignored")
 

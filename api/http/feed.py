@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from engramlog_server.projections.fold.changelog import Entry
     from engramlog_server.projections.redis.changelog import Mark
     from engramlog_server.projections.redis.view import RedisViews, Tail
-    from engramlog_server.projections.views.telling import Telling
+    from engramlog_server.projections.views.event_words import Telling
 
 
 SLOW = "too slow"
@@ -112,7 +112,7 @@ Told = Mapping[int, "Telling"]
 
 def changes_of(tail: Tail, since: int, told: Told) -> list[FeedChange]:
     """The changes of the events from number `since` on, in the order of folding; events that changed nothing are left out."""
-    from engramlog_server.projections.views.telling import UNTOLD
+    from engramlog_server.projections.views.event_words import UNTOLD
 
     number = {seq: index for index, seq in enumerate(tail.seqs, tail.start)}
     grouped = ((seq, tuple(entries)) for seq, entries in groupby(tail.entries, key=lambda entry: entry.seq))
@@ -308,7 +308,7 @@ class Feeds:
 
         Of what it holds no more nothing is told beside: the feed goes on.
         """
-        from engramlog_server.projections.views.telling import telling
+        from engramlog_server.projections.views.event_words import telling
 
         seqs = [] if after is None else sorted({entry.seq for entry in tail.entries})
         found: dict[int, Telling] = {}

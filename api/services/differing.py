@@ -68,8 +68,8 @@ from engramlog_server.projections.reports.sides import (
     sorted_out,
     text_of,
 )
+from engramlog_server.projections.views.event_words import telling
 from engramlog_server.projections.views.query import corrections_in, moment
-from engramlog_server.projections.views.telling import telling
 
 MOST_CAUSES = 5
 """Events that are told of one memory, or of the owner: the newest."""

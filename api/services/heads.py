@@ -25,8 +25,8 @@ from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import refused
 from engramlog_server.events.heads import FIRST, Head, HeadBook, HeadLine, copied_book, write_line
 from engramlog_server.events.partitions import LogKeys, position_text
-from engramlog_server.events.redis.clock import redis_micros
 from engramlog_server.events.redis.log import recorded_of
+from engramlog_server.events.redis.server import redis_micros
 from engramlog_server.events.redis.wire import Wire, WirePool
 from engramlog_server.projections.checks import Check
 from engramlog_server.projections.redis.create import StoreIdentity

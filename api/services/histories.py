@@ -57,9 +57,9 @@ from engramlog_server.projections.past.moments import NotKept
 from engramlog_server.projections.redis.changelog import EntryPlace
 from engramlog_server.projections.redis.past import OwnerLog
 from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.views.event_words import UNTOLD, Teller, Words, telling
 from engramlog_server.projections.views.query import moment
 from engramlog_server.projections.views.quoting import purged_ids
-from engramlog_server.projections.views.telling import UNTOLD, Teller, Words, telling
 from engramlog_server.projections.views.view import WITHHELD, OwnerView
 
 STORED = "weighted"

@@ -76,11 +76,10 @@ from engramlog_server.events.sealing.seals import SealingStanding
 from engramlog_server.events.validation import make_event, ready
 from engramlog_server.projections.access.caller import Caller
 from engramlog_server.projections.checks import Check
-from engramlog_server.projections.fold.builds import BuildKeys
 from engramlog_server.projections.language.traditional import part_folded
-from engramlog_server.projections.redis.create import StoreIdentity
-from engramlog_server.projections.redis.debt import FoldDebt
-from engramlog_server.projections.redis.restored import BACKED_UP, backed_up_at, restored_by
+from engramlog_server.projections.redis.builds import BuildKeys
+from engramlog_server.projections.redis.create import BACKED_UP, StoreIdentity, backed_up_at, restored_by
+from engramlog_server.projections.redis.room import FoldDebt
 from engramlog_server.projections.redis.sealed import opens
 from engramlog_server.projections.redis.store import decode_quarantine, read_entries, read_parked
 

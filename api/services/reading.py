@@ -82,8 +82,7 @@ from engramlog_server.projections.reports.listing import (
     sorting_of,
     wanted_of,
 )
-from engramlog_server.projections.views.query import ViewQuery, detail, pattern_told, why, without_lost
-from engramlog_server.projections.views.records import Reasons
+from engramlog_server.projections.views.query import Reasons, ViewQuery, detail, pattern_told, why, without_lost
 from engramlog_server.projections.views.view import OwnerView
 
 MOST_OFFSET = 100_000

@@ -27,7 +27,7 @@ from engramlog_server.events.partitions import (
     dedupe_bucket,
 )
 from engramlog_server.events.redis.wire import Argument, Script, Wire
-from engramlog_server.projections.fold.builds import FIRST_BUILD
+from engramlog_server.projections.redis.builds import FIRST_BUILD
 from engramlog_server.projections.redis.create import RESTORING
 from engramlog_server.projections.redis.model_uses import KEPT_DAYS, day_key
 

@@ -28,9 +28,9 @@ from engramlog_server.events.redis.gap import refuse_gap
 from engramlog_server.events.redis.scan import elements, pairs
 from engramlog_server.events.redis.wire import Argument, Wire
 from engramlog_server.events.sealing.key_store import KEYS_FIELD
-from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.redis.builds import BuildKeys
+from engramlog_server.projections.redis.create import BACKED_UP
 from engramlog_server.projections.redis.model_uses import day_key
-from engramlog_server.projections.redis.restored import BACKED_UP
 from engramlog_server.projections.redis.store import read_checkpoint
 
 PAGE = 500

@@ -11,7 +11,7 @@ import msgspec
 
 from engramlog_server.events.errors import StoreUnavailable
 from engramlog_server.events.partitions import WORKERS_KEY
-from engramlog_server.events.redis.clock import redis_ms
+from engramlog_server.events.redis.server import redis_ms
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.projections.fold.owner import PROJECTION_VERSION
 

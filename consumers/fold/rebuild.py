@@ -22,13 +22,12 @@ from engramlog_server.events.heads import Head
 from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.events.partitions import REBUILD_KEY, LogKeys
 from engramlog_server.events.redis.admission import APPEND_FULL
-from engramlog_server.events.redis.clock import redis_ms
 from engramlog_server.events.redis.gap import refuse_gap, refuse_holes
 from engramlog_server.events.redis.log import entries
 from engramlog_server.events.redis.scan import keys_like
+from engramlog_server.events.redis.server import redis_ms
 from engramlog_server.events.redis.wire import Wire, as_store_error, open_wire
 from engramlog_server.events.text import UNREADABLE
-from engramlog_server.projections.fold.builds import BuildKeys, is_build, next_build
 from engramlog_server.projections.fold.changelog import FIRST_LINK
 from engramlog_server.projections.fold.owner import PROJECTION_VERSION
 from engramlog_server.projections.fold.partition import (
@@ -42,8 +41,8 @@ from engramlog_server.projections.fold.partition import (
     encode_outcome,
     is_discard,
 )
+from engramlog_server.projections.redis.builds import BuildKeys, drop_build, drop_tables, is_build, next_build
 from engramlog_server.projections.redis.heads import chain_on
-from engramlog_server.projections.redis.retire import drop_build, drop_tables
 from engramlog_server.projections.redis.scripts import SWITCH
 from engramlog_server.projections.redis.store import (
     CHECKPOINT_FIELDS,

@@ -36,10 +36,10 @@ from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import FoldError, LostLease, StoreError, StoreUnavailable
 from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.events.partitions import LogKeys, ranges
-from engramlog_server.events.redis.clock import redis_ms
 from engramlog_server.events.redis.log import entries
+from engramlog_server.events.redis.server import redis_ms
 from engramlog_server.events.redis.wire import Script, Wire, as_store_error, open_wire
-from engramlog_server.projections.redis.retire import drop_retired_builds
+from engramlog_server.projections.redis.builds import drop_retired_builds
 from engramlog_server.projections.redis.scripts import COMMIT
 
 READ_COUNT = 125

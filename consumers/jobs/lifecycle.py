@@ -35,7 +35,6 @@ from engramlog_server.events.validation import make_event, ready
 from engramlog_server.projections.checks import Bounds, Check, unchecked
 from engramlog_server.projections.embedding.compared import VectorsCompared
 from engramlog_server.projections.embedding.meaning import KnownVectors
-from engramlog_server.projections.fold.builds import version_of
 from engramlog_server.projections.fold.changelog import id_text
 from engramlog_server.projections.fold.owner import PROJECTION_VERSION
 from engramlog_server.projections.language.contradiction.change import Alike, no_model
@@ -44,6 +43,7 @@ from engramlog_server.projections.lifecycle.rereading import levels_today
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.ranking.question import Senses
+from engramlog_server.projections.redis.builds import version_of
 from engramlog_server.projections.redis.view import PartitionStanding, RedisViews
 from engramlog_server.projections.views.view import OwnerView
 

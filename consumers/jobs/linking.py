@@ -14,9 +14,9 @@ from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
 from engramlog_server.consumers.jobs.owner_texts import live_build
 from engramlog_server.events.redis.scan import pairs
 from engramlog_server.events.redis.wire import Wire
-from engramlog_server.projections.fold.builds import BuildKeys
 from engramlog_server.projections.lifecycle import Decision
 from engramlog_server.projections.lifecycle.joining import links_of
+from engramlog_server.projections.redis.builds import BuildKeys
 from engramlog_server.projections.redis.sealed import cipher_of
 from engramlog_server.projections.redis.store import read_owner, read_record
 from engramlog_server.projections.views.view import OwnerView

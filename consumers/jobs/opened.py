@@ -29,7 +29,7 @@ from engramlog_server.projections.language.marks import MARKER
 from engramlog_server.projections.lifecycle.extracting import RULES
 from engramlog_server.projections.models.chat import Chat, NoteAsked
 from engramlog_server.projections.redis.create import known_identity
-from engramlog_server.projections.redis.debt import FoldDebt
+from engramlog_server.projections.redis.room import FoldDebt
 from engramlog_server.projections.redis.vectors import RedisVectors
 from engramlog_server.projections.redis.view import RedisViews
 

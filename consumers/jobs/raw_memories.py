@@ -1,6 +1,6 @@
 """Memories that were appended raw are judged at once, by a thread of the process that leads the schedule.
 
-An append notes the memories to be judged, and the note wakes the thread (`projections.redis.unjudged`). A raw memory waits for no
+An append notes the memories to be judged, and the note wakes the thread (`projections.redis.job_notes`). A raw memory waits for no
 tick, no other job and no start of a worker: only until it is folded, and for raw memories that were noted before it. The job
 `judge` does the same for what a thread that died left behind.
 """

@@ -19,7 +19,7 @@ from engramlog_server.events.redis.cluster.slot_map import OtherNode, SlotMap, k
 from engramlog_server.events.redis.cluster.wire import ClusterWire
 from engramlog_server.events.redis.scan import PAGE, keys_like
 from engramlog_server.events.redis.wire import ServerWire, Wire
-from engramlog_server.projections.fold.builds import is_build
+from engramlog_server.projections.redis.builds import is_build
 
 LOOK_SECONDS = 0.05
 CATCH_UP_SECONDS = 60.0

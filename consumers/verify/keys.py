@@ -34,7 +34,7 @@ from engramlog_server.events.redis.scan import keys_like, pairs, tables
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.embedding.vectors import OfModel, OfVectors, VectorKeys
-from engramlog_server.projections.fold.builds import BuildKeys, is_build
+from engramlog_server.projections.redis.builds import BuildKeys, is_build
 
 LOG_TABLES = declared(LogKeys, Key) | declared(VectorKeys, Key)
 SEALED_TABLES = declared(LogKeys, SealedKey)

@@ -23,11 +23,11 @@ from engramlog_server.events.redis.scan import PAGE, members, pairs
 from engramlog_server.events.redis.wire import Argument, Wire
 from engramlog_server.events.sealing.cipher import VALUE_MARK, ValueCipher
 from engramlog_server.events.sealing.compression import VALUES, expanded
-from engramlog_server.projections.fold.builds import BuildKeys
 from engramlog_server.projections.fold.changelog import FIRST_LINK, laid, link, pack, unpack
 from engramlog_server.projections.fold.owner import OwnerState, decode_owner, encode_owner
 from engramlog_server.projections.fold.partition import WorkingOwner
 from engramlog_server.projections.memory.record import Memory, decode_memory, encode_memory
+from engramlog_server.projections.redis.builds import BuildKeys
 from engramlog_server.projections.redis.sealed import (
     CHANGES,
     open_pack,

@@ -33,15 +33,15 @@ from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import DamagedState, LogGap
 from engramlog_server.events.parameters import DEFAULTS
 from engramlog_server.events.partitions import STORE_KEY, position_text
-from engramlog_server.events.redis.clock import redis_ms
 from engramlog_server.events.redis.gap import refuse_gap
 from engramlog_server.events.redis.log import entries
 from engramlog_server.events.redis.scan import pairs
+from engramlog_server.events.redis.server import redis_ms
 from engramlog_server.events.redis.wire import Wire, open_wire
 from engramlog_server.events.sealing.cipher import ValueCipher
-from engramlog_server.projections.fold.builds import BuildKeys, is_build, version_of
 from engramlog_server.projections.fold.owner import PROJECTION_VERSION
 from engramlog_server.projections.fold.partition import Checkpoint
+from engramlog_server.projections.redis.builds import BuildKeys, is_build, version_of
 from engramlog_server.projections.redis.store import read_checkpoint
 
 READ_COUNT = 500

@@ -18,7 +18,6 @@ from engramlog_server.events.errors import DamagedState, LogGap
 from engramlog_server.events.partitions import parse_position
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.text import UNREADABLE
-from engramlog_server.projections.fold.builds import BuildKeys
 from engramlog_server.projections.fold.changelog import unpack
 from engramlog_server.projections.fold.owner import OwnerState, encode_owner, fold_on
 from engramlog_server.projections.fold.partition import WorkingOwner
@@ -35,6 +34,7 @@ from engramlog_server.projections.past.moments import (
     read_part,
     started,
 )
+from engramlog_server.projections.redis.builds import BuildKeys
 from engramlog_server.projections.redis.changelog import HEAD as ENTRIES
 from engramlog_server.projections.redis.changelog import EntryHead, blocks, read_entry_head, sum_of
 from engramlog_server.projections.redis.past import (

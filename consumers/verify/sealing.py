@@ -28,7 +28,7 @@ from engramlog_server.events.sealing.cipher import BODY_MARK, ValueCipher, salts
 from engramlog_server.events.sealing.key_store import has_words, read_wiped
 from engramlog_server.events.sealing.wordless import is_wordless
 from engramlog_server.events.vocabulary import is_id
-from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.redis.builds import BuildKeys
 from engramlog_server.projections.redis.store import read_entries, slices
 
 LINES_AT_ONCE = 1_000

@@ -40,9 +40,8 @@ from engramlog_server.events.sealing.seals import erasure_of, is_tombstone
 from engramlog_server.events.text import AUTO, UNREADABLE
 from engramlog_server.events.text import MOST_NAMED as MOST_CHARACTERS
 from engramlog_server.projections.embedding.names import embedder_kind
-from engramlog_server.projections.redis.create import SEALED
+from engramlog_server.projections.redis.create import BACKED_UP, SEALED, backed_up_at, restored_by
 from engramlog_server.projections.redis.model_uses import is_day_key
-from engramlog_server.projections.redis.restored import BACKED_UP, backed_up_at, restored_by
 from engramlog_server.projections.redis.store import slices
 
 

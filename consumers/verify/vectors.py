@@ -20,7 +20,7 @@ from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.sealing.cipher import VALUE_MARK, ValueCipher
 from engramlog_server.projections.embedding.meaning import KEY_BYTES, content_key, embedded_text
 from engramlog_server.projections.embedding.vectors import VectorKeys, unpack_pieces, unpack_whole
-from engramlog_server.projections.fold.builds import BuildKeys, is_build, version_of
+from engramlog_server.projections.redis.builds import BuildKeys, is_build, version_of
 from engramlog_server.projections.redis.sealed import PIECES, VECTOR, open_vector
 
 

@@ -14,7 +14,7 @@ import msgspec
 from engramlog_server.events.alarms import KNOWN, MOST_SUBJECT, MOST_TEXT, Alarm, Tell, one_line
 from engramlog_server.events.errors import StoreError, StoreFull, StoreUnavailable
 from engramlog_server.events.partitions import ALARMS_KEY
-from engramlog_server.events.redis.clock import redis_micros
+from engramlog_server.events.redis.server import redis_micros
 from engramlog_server.events.redis.wire import Wire, WirePool, in_haste
 from engramlog_server.events.text import UNREADABLE
 

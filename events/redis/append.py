@@ -25,11 +25,11 @@ from engramlog_server.events.envelope import Marker, Prepared
 from engramlog_server.events.errors import StoreError, StoreFull, StoreUnavailable
 from engramlog_server.events.log import Appendable, AppendReceipt, marked, ready
 from engramlog_server.events.partitions import ALARMS_KEY, MAX_PARTITIONS, LogKeys, dedupe_bucket, position_text
-from engramlog_server.events.redis.clock import StoreClock
 from engramlog_server.events.redis.durability import WRITTEN, KeptReceipts, Promise, Proving, Receipts
 from engramlog_server.events.redis.gap import appending_refused
 from engramlog_server.events.redis.opening import Gone, refusal
 from engramlog_server.events.redis.secrets import SEALED_SINCE, Chance, OwnerSecret, Secrets, read_seqs
+from engramlog_server.events.redis.server import StoreClock
 from engramlog_server.events.redis.wire import (
     AGAIN,
     TOGETHER_BYTES,

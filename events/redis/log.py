@@ -25,11 +25,11 @@ from engramlog_server.events.partitions import ALARMS_KEY, LogKeys, partition_of
 from engramlog_server.events.redis.admission import AppendAdmission, ReadDebt, append_bytes, no_debt
 from engramlog_server.events.redis.alarms import alarm_field
 from engramlog_server.events.redis.append import AppendRequest, AppendSending, fail
-from engramlog_server.events.redis.clock import StoreClock, redis_micros
 from engramlog_server.events.redis.durability import UNPROVED, KeptReceipts, NewestReceipt, Proof, Proving
 from engramlog_server.events.redis.gap import MENDING
 from engramlog_server.events.redis.opening import opened, opened_where_it_can_be
 from engramlog_server.events.redis.secrets import Chance, Secrets, read_lines, read_naming, read_secrets, read_seqs
+from engramlog_server.events.redis.server import StoreClock, redis_micros
 from engramlog_server.events.redis.wire import Wire, WirePool, as_store_error, in_haste
 from engramlog_server.events.sealing.seals import Seals
 from engramlog_server.events.trust import ASSERTED, lowest

@@ -23,7 +23,7 @@ from engramlog_server.consumers.fold.folder import Probe, unprobed
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import InputError, StoreError, StoreMismatch
 from engramlog_server.events.partitions import STORE_KEY
-from engramlog_server.events.redis.clock import redis_micros
+from engramlog_server.events.redis.server import redis_micros
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.ops.backup.checking import check_backup
 from engramlog_server.ops.backup.folder import RowsOut, about, made_whole, open_backup, refuse_destination, write_file
@@ -33,9 +33,8 @@ from engramlog_server.ops.clock import now, now_micros
 from engramlog_server.ops.keys.backup import refuse_place, save_keys
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore, folder_of
-from engramlog_server.projections.redis.create import StoreIdentity, read_identity
+from engramlog_server.projections.redis.create import BACKED_UP, WITH_KEYS, StoreIdentity, read_identity, refuse_copy
 from engramlog_server.projections.redis.model_uses import KEPT_DAYS, last_days
-from engramlog_server.projections.redis.restored import BACKED_UP, WITH_KEYS, refuse_copy
 
 Progress = Callable[[int, int], None]
 """Hears of how many entries are done, of how many: each is written, and read back."""

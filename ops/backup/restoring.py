@@ -57,8 +57,14 @@ from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import folder_of, reach_the_store
 from engramlog_server.ops.store_replacement import InUse, OldStore, refuse_others
 from engramlog_server.ops.worker_id import new_worker_id
-from engramlog_server.projections.redis.create import RESTORING, SEALED, StoreIdentity, read_identity, refuse_own_server
-from engramlog_server.projections.redis.restored import FromBackup
+from engramlog_server.projections.redis.create import (
+    RESTORING,
+    SEALED,
+    FromBackup,
+    StoreIdentity,
+    read_identity,
+    refuse_own_server,
+)
 
 Progress = Callable[[int, int], None]
 Wait = Callable[[str], None]

@@ -17,7 +17,7 @@ from engramlog_server.ops.kept.head_file import HeadFile, heads_path
 from engramlog_server.ops.kept.heads import accept_changed_log, unmet_of
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore
-from engramlog_server.projections.redis.restored import STORE_RESTORED, FromBackup, take_over
+from engramlog_server.projections.redis.create import STORE_RESTORED, FromBackup, take_over
 
 
 class LeftBehind(NamedTuple):

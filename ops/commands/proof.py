@@ -189,7 +189,7 @@ def _meet_heads(store: OpenStore, chosen: list[int], reason: str | None) -> list
 
 def _drop_left(store: OpenStore, chosen: list[int], json: bool) -> None:
     from engramlog_server.consumers.fold.rebuild import RebuildRun, drop_left_builds
-    from engramlog_server.events.redis.clock import redis_ms
+    from engramlog_server.events.redis.server import redis_ms
 
     wire = store.wire()
     at = redis_ms(wire)

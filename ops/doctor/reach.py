@@ -16,7 +16,7 @@ from engramlog_server.events.errors import EngramlogError, StoreError, StoreMism
 from engramlog_server.events.redis.alarms import RedisAlarms
 from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.log import RedisEventLog
-from engramlog_server.events.redis.ready import await_loaded, refuse_kind
+from engramlog_server.events.redis.server import await_loaded, refuse_kind
 from engramlog_server.events.redis.wire import StoreClient, Wire, WirePool, open_wire
 from engramlog_server.ops.clock import now_micros
 from engramlog_server.ops.doctor.permissions import entry, folder_of, is_safe_to_open

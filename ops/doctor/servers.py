@@ -15,16 +15,23 @@ from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.address import read_address
 from engramlog_server.events.redis.admission import read_room
 from engramlog_server.events.redis.client import connect
-from engramlog_server.events.redis.clock import APART_MICROS, BACK_MICROS, redis_micros
 from engramlog_server.events.redis.cluster.slot_map import KnownNode, known_nodes, moving_slots
 from engramlog_server.events.redis.durability import KEPT_BY, read_settings
-from engramlog_server.events.redis.release import OLDEST, WAITS_FROM, Release, release_of
+from engramlog_server.events.redis.server import (
+    APART_MICROS,
+    BACK_MICROS,
+    OLDEST,
+    WAITS_FROM,
+    Release,
+    redis_micros,
+    release_of,
+)
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.text import is_loopback
 from engramlog_server.ops.clock import now_micros
 from engramlog_server.ops.doctor.findings import CLOCK, CLUSTER, REDIS, WORST_FIRST, CheckFinding, many, named
 from engramlog_server.ops.doctor.reach import SECONDS, ReachedStore
-from engramlog_server.projections.redis.debt import FoldDebt
+from engramlog_server.projections.redis.room import FoldDebt
 
 Findings = list[CheckFinding]
 POLICY = "maxmemory-policy"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from engramlog_server.api.http.server.listener import OPERATE, claim
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import BadSetting, EngramlogError, StoreMismatch, StoreUnavailable
-from engramlog_server.events.redis.ready import STORE_SETTING, refuse_replica
+from engramlog_server.events.redis.server import STORE_SETTING, refuse_replica
 from engramlog_server.events.text import NONE
 from engramlog_server.ops.clock import now_micros
 from engramlog_server.ops.doctor import checks, servers

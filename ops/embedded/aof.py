@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engramlog_server.events.errors import EmbeddedRedisError, StoreMismatch
-from engramlog_server.events.redis.release import Release
+from engramlog_server.events.redis.server import Release
 from engramlog_server.ops.embedded.binary import SETTING, RedisBinary
 from engramlog_server.ops.embedded.store import StoreFile
 

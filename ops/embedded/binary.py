@@ -10,7 +10,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from engramlog_server.events.errors import BadSetting, EmbeddedRedisError
-from engramlog_server.events.redis.release import OLDEST, Product, Release
+from engramlog_server.events.redis.server import OLDEST, Product, Release
 
 SETTING = "ENGRAMLOG_REDIS_SERVER"
 _VERSION = re.compile(r"\b(Redis|Valkey) server v=(\d+\.\d+\.\d+)")

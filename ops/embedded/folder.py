@@ -14,7 +14,7 @@ from typing import Literal
 import msgspec
 
 from engramlog_server.events.errors import EmbeddedRedisError
-from engramlog_server.events.redis.release import Product
+from engramlog_server.events.redis.server import Product
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.ops.durable import replace_file
 from engramlog_server.ops.embedded.disk import told_if_full

@@ -22,7 +22,7 @@ import msgspec
 import redis
 
 from engramlog_server.events.errors import EmbeddedRedisError, StoreMismatch
-from engramlog_server.events.redis.release import Release
+from engramlog_server.events.redis.server import Release
 from engramlog_server.ops.embedded.aof import (
     Cut,
     aof_files,

@@ -8,7 +8,7 @@ import msgspec
 import redis
 
 from engramlog_server.events.errors import EmbeddedRedisError, StoreMismatch
-from engramlog_server.events.redis.release import Product, Release
+from engramlog_server.events.redis.server import Product, Release
 from engramlog_server.ops.durable import replace_file
 from engramlog_server.ops.embedded.socket import connect
 

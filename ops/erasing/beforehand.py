@@ -27,7 +27,7 @@ from engramlog_server.ops.erasing.fence_list import FenceList
 from engramlog_server.ops.kept.rejections import ValueFile, values_path
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore
-from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.redis.builds import BuildKeys
 from engramlog_server.projections.reports.erasing.reach import OwnersLog, Reach
 from engramlog_server.projections.reports.erasing.said_again import MOST_TOLD, SaidAgain, Sayings
 

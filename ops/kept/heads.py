@@ -22,8 +22,8 @@ from engramlog_server.events.text import UNREADABLE
 from engramlog_server.ops.clock import now
 from engramlog_server.ops.every import Every
 from engramlog_server.ops.kept.head_file import HeadFile, HeadSinks, heads_path
+from engramlog_server.projections.redis.create import still_stands
 from engramlog_server.projections.redis.heads import LiveHead, Unmet, chain_on, check_log, live_heads, unmet_heads
-from engramlog_server.projections.redis.restored import still_stands
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -41,8 +41,7 @@ from engramlog_server.ops.erasing.fence_list import MOST_BYTES as MOST_LIST
 from engramlog_server.ops.erasing.fence_list import ErasureStep, FenceList, list_path
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore, folder_of
-from engramlog_server.projections.redis.create import SEALED, StoreIdentity
-from engramlog_server.projections.redis.restored import refuse_copy
+from engramlog_server.projections.redis.create import SEALED, StoreIdentity, refuse_copy
 
 TURN_SECONDS = 60.0
 """How long another save of the same file is waited for."""

@@ -19,7 +19,7 @@ from engramlog_server.consumers.jobs.scheduler import DueJobs, JobScheduler
 from engramlog_server.events.alarms import JOBS_PATIENT_SECONDS, JOBS_WAIT, Alarms, ConditionAlarm
 from engramlog_server.events.errors import EngramlogError, StoreError, StoreMismatch
 from engramlog_server.events.redis.client import connect
-from engramlog_server.events.redis.ready import refuse_kind
+from engramlog_server.events.redis.server import refuse_kind
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.events.sealing.seals import MasterKey
 from engramlog_server.ops.embedders import embed_minutes, embedders_of
@@ -28,8 +28,7 @@ from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.tracebacks import reason_of
 from engramlog_server.ops.worker_id import new_worker_id
 from engramlog_server.projections.embedding.choosing import Embedders
-from engramlog_server.projections.redis.create import StoreIdentity
-from engramlog_server.projections.redis.restored import still_stands
+from engramlog_server.projections.redis.create import StoreIdentity, still_stands
 
 LOOK_SECONDS = 1.0
 REST_SECONDS = 20.0

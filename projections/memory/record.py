@@ -356,29 +356,20 @@ def decode_memory(raw: bytes | memoryview) -> Memory:
     return _DECODE.decode(raw)
 
 
-class _Words(msgspec.Struct, frozen=True, array_like=True, gc=False):
-    """The fields of a record up to its last words, in their order."""
+_LAST_WORDS = "keywords"
+"""The last field of a record that has words which search reads."""
 
-    id: str
-    content: str
-    category: str
-    kind: str
-    tier: str
-    source: str
-    created_at: int
-    updated_at: int
-    last_activated_at: int
-    stamp: int
-    created_seq: int
-    summary: str | None = None
-    confidence: float = 0.6
-    importance: float = 1.0
-    speaker: str | None = None
-    keywords: tuple[str, ...] = ()
+
+def _up_to_words() -> type[msgspec.Struct]:
+    """A record that ends with its last words: the fields behind them are passed over."""
+    fields = msgspec.structs.fields(Memory)
+    known = fields[: 1 + [one.name for one in fields].index(_LAST_WORDS)]
+    told = [(one.name, one.type) if one.required else (one.name, one.type, one.default) for one in known]
+    return msgspec.defstruct("Words", told, frozen=True, array_like=True, gc=False)
 
 
 Words = tuple[str | None, str, str | None, tuple[str, ...]]
-_DECODE_WORDS = msgspec.msgpack.Decoder(_Words)
+_DECODE_WORDS: msgspec.msgpack.Decoder[Any] = msgspec.msgpack.Decoder(_up_to_words())
 
 
 def words_of(record: Memory | bytes | memoryview) -> Words:

@@ -18,8 +18,7 @@ from engramlog_server.projections.laws.modes import Visibility
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.record import LEVELS
 from engramlog_server.projections.memory.triples import KnownTriple, ReachedMemory
-from engramlog_server.projections.views.query import ViewQuery, card, told_beside
-from engramlog_server.projections.views.records import Card
+from engramlog_server.projections.views.query import Card, ViewQuery, card, told_beside
 from engramlog_server.projections.views.view import OwnerView
 
 MOST_SEEDS = 5

@@ -66,8 +66,7 @@ from engramlog_server.projections.ranking.rankings import (
 )
 from engramlog_server.projections.ranking.search_request import BY_MEANING, FOLLOWING, PLAIN, SearchRequest
 from engramlog_server.projections.ranking.successors import Lifted, Vacated, vacated, with_successors
-from engramlog_server.projections.views.query import ViewQuery, card, leaving, strengths, told_beside
-from engramlog_server.projections.views.records import Card
+from engramlog_server.projections.views.query import Card, ViewQuery, card, leaving, strengths, told_beside
 
 SHOWN = 10
 """Places among which every part has its share."""

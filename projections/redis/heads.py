@@ -12,8 +12,8 @@ from engramlog_server.events.partitions import LogKeys, position_text
 from engramlog_server.events.redis.log import entries
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.projections.checks import Check, unchecked
-from engramlog_server.projections.fold.builds import BuildKeys
 from engramlog_server.projections.fold.changelog import FIRST_LINK, event_link
+from engramlog_server.projections.redis.builds import BuildKeys
 
 READ_COUNT = 500
 EVERYTHING = 1 << 62

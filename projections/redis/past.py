@@ -18,7 +18,6 @@ from engramlog_server.events.errors import DamagedState
 from engramlog_server.events.redis.admission import ACCESS_FULL, memory_share
 from engramlog_server.events.redis.wire import Argument, Wire, WirePool
 from engramlog_server.projections.checks import UNBOUNDED, Bounds, counted
-from engramlog_server.projections.fold.builds import BuildKeys, version_of
 from engramlog_server.projections.fold.owner import PROJECTION_VERSION, OwnerState, encode_owner
 from engramlog_server.projections.past.events import (
     BLOCK,
@@ -41,8 +40,8 @@ from engramlog_server.projections.past.moments import (
     read_part,
     started,
 )
+from engramlog_server.projections.redis.builds import BuildKeys, readable, version_of, write_made
 from engramlog_server.projections.redis.changelog import ChangeLogs
-from engramlog_server.projections.redis.made import readable, write_made
 from engramlog_server.projections.redis.sealed import cipher_of, open_moment, seal_moment, seal_synonyms
 from engramlog_server.projections.redis.store import MOMENTS
 

@@ -14,8 +14,8 @@ from engramlog_server.events.redis.secrets import read_cipher
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.sealing.cipher import NotOpened, ValueCipher
 from engramlog_server.events.sealing.compression import VALUES, NotExpanded, compressed, expanded, record_dictionary
-from engramlog_server.projections.fold.builds import BuildKeys
 from engramlog_server.projections.fold.changelog import chunks_of, laid
+from engramlog_server.projections.redis.builds import BuildKeys
 
 RECORD, CHANGES, REASON, SYNONYMS = b"record", b"changes", b"reason", b"synonyms"
 MOMENT, VECTOR, PIECES = b"moment", b"vector", b"pieces"

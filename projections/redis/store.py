@@ -24,7 +24,6 @@ from engramlog_server.events.redis.secrets import read_ciphers, read_readmitted
 from engramlog_server.events.redis.wire import Argument, Wire, as_store_error, run_many
 from engramlog_server.events.sealing.cipher import NotOpened, ValueCipher
 from engramlog_server.events.text import UNREADABLE
-from engramlog_server.projections.fold.builds import BuildKeys
 from engramlog_server.projections.fold.changelog import pack
 from engramlog_server.projections.fold.owner import OwnerState, decode_owner, encode_owner
 from engramlog_server.projections.fold.partition import (
@@ -40,6 +39,7 @@ from engramlog_server.projections.fold.working_set import neighbours
 from engramlog_server.projections.memory.record import Memory, decode_memory
 from engramlog_server.projections.past.kept import stored_head
 from engramlog_server.projections.past.moments import MomentsHead
+from engramlog_server.projections.redis.builds import BuildKeys
 from engramlog_server.projections.redis.scripts import LEASE
 from engramlog_server.projections.redis.sealed import (
     SEALED_REASON,

@@ -38,14 +38,14 @@ from engramlog_server.events.redis.wire import Wire, WirePool, as_store_error, s
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.checks import UNBOUNDED, Bounds, Check, unchecked
 from engramlog_server.projections.choices import VIEW_BYTES
-from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
 from engramlog_server.projections.fold.changelog import FIRST_LINK, Entry, unpack
 from engramlog_server.projections.fold.owner import OwnerState, decode_owner
 from engramlog_server.projections.fold.partition import Quarantine
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.memory.rejection import Rejections
+from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys
 from engramlog_server.projections.redis.changelog import ChangeLogs, Mark, read_names, read_packs
-from engramlog_server.projections.redis.deletions import RedisDeletions
+from engramlog_server.projections.redis.job_notes import RedisDeletions, RedisUnjudged
 from engramlog_server.projections.redis.past import RedisPast
 from engramlog_server.projections.redis.scripts import DELTA
 from engramlog_server.projections.redis.sealed import cipher_of, open_pack, open_record
@@ -57,7 +57,6 @@ from engramlog_server.projections.redis.store import (
     read_record,
     slices,
 )
-from engramlog_server.projections.redis.unjudged import RedisUnjudged
 from engramlog_server.projections.views.quoting import all_as_told
 from engramlog_server.projections.views.view import OwnerView
 

@@ -19,8 +19,7 @@ from engramlog_server.projections.laws.tiered import effective_importance
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.record import LEVELS, Memory
 from engramlog_server.projections.reports.review_due import scheduler_of
-from engramlog_server.projections.views.query import card, moment, told_beside
-from engramlog_server.projections.views.records import Card
+from engramlog_server.projections.views.query import Card, card, moment, told_beside
 from engramlog_server.projections.views.view import OwnerView
 
 

@@ -33,6 +33,8 @@ from engramlog_server.projections.ranking.search_request import (
     filters_of,
 )
 from engramlog_server.projections.views.query import (
+    Card,
+    ContextTold,
     ViewQuery,
     card,
     context_told,
@@ -41,7 +43,6 @@ from engramlog_server.projections.views.query import (
     told_beside,
     waiting_told,
 )
-from engramlog_server.projections.views.records import Card, ContextTold
 from engramlog_server.projections.views.view import Index, OwnerView
 
 TRUSTS_TOLD: Final = (*TRUSTS, DISPUTED, REJECTED)

@@ -24,8 +24,7 @@ from engramlog_server.projections.laws.spaced import interval_days, review_due_a
 from engramlog_server.projections.memory.columns import NEVER, Columns
 from engramlog_server.projections.memory.record import DAY, SECRET, Memory, ReviewSchedule
 from engramlog_server.projections.memory.tags import EMOTIONS
-from engramlog_server.projections.views.query import card, level_at, moment, told_beside
-from engramlog_server.projections.views.records import Card
+from engramlog_server.projections.views.query import Card, card, level_at, moment, told_beside
 from engramlog_server.projections.views.view import OwnerView
 
 

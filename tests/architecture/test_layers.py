@@ -97,7 +97,7 @@ def test_only_the_redis_log_appends_to_a_stream() -> None:
             "engramlog_server.events.redis.append",
             "engramlog_server.consumers.sealing.copying",
             "engramlog_server.consumers.backup.laying",
-            "engramlog_server.projections.redis.unjudged",
+            "engramlog_server.projections.redis.job_notes",
         },
         set(),
     )

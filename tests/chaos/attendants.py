@@ -17,8 +17,8 @@ from engramlog_server.events.errors import StoreError
 from engramlog_server.events.log import EventLog
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.wire import Wire, open_wire
-from engramlog_server.projections.fold.builds import BuildKeys
 from engramlog_server.projections.fold.partition import Quarantine
+from engramlog_server.projections.redis.builds import BuildKeys
 from engramlog_server.projections.redis.store import decode_quarantine, read_checkpoint
 from tests.chaos.ledger import Ledger, Line
 from tests.chaos.story import POISON_KIND, discard

@@ -12,7 +12,7 @@ from engramlog_server.events.envelope import UNMARKED, Marker, Stored
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import Wire, open_wire
-from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.redis.builds import BuildKeys
 from engramlog_server.projections.redis.store import read_checkpoint
 from tests.chaos.beside import judge_beside
 from tests.chaos.build import Findings, judge_build

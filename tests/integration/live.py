@@ -28,7 +28,7 @@ from engramlog_server.events.sealing.key_store import OpenKeyStore
 from engramlog_server.events.sealing.seals import MasterKey
 from engramlog_server.events.validation import make_event
 from engramlog_server.events.vocabulary import Actor
-from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.redis.builds import BuildKeys
 from engramlog_server.projections.redis.create import StoreIdentity, open_store
 from engramlog_server.projections.redis.store import read_checkpoint
 from tests.given.sealing.keys import shared_keys

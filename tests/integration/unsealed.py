@@ -19,7 +19,7 @@ from engramlog_server.ops.sealing.key_file import KeyFile, make_key_file
 from engramlog_server.ops.sealing.seal import carry_out
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store_replacement import OldStore
-from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.redis.builds import BuildKeys
 from engramlog_server.projections.redis.create import known_identity, read_identity
 from engramlog_server.projections.redis.sealed import cipher_of
 from engramlog_server.projections.redis.store import read_checkpoint, read_record

@@ -16,8 +16,8 @@ from engramlog_server.events.partitions import LogKeys
 from engramlog_server.ops.environment import OF_CLIENTS
 from engramlog_server.ops.settings import Settings
 from engramlog_server.projections.embedding.vectors import VectorKeys
-from engramlog_server.projections.fold.builds import BuildKeys
 from engramlog_server.projections.fold.changelog import FIRST_LINK, event_link
+from engramlog_server.projections.redis.builds import BuildKeys
 from tests.made.reference import FOLDER, pages
 from tests.places import ROOT
 from tests.sentences import hard

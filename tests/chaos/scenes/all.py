@@ -10,7 +10,7 @@ import msgspec
 from engramlog_server.consumers.fold.presence import parse_workers
 from engramlog_server.consumers.jobs.leader import Leader, schedule_key
 from engramlog_server.events.partitions import WORKERS_KEY, LogKeys
-from engramlog_server.events.redis.clock import redis_ms
+from engramlog_server.events.redis.server import redis_ms
 from engramlog_server.events.redis.wire import Script
 from tests.chaos.attendants import live_keys
 from tests.chaos.cast import wait_until

@@ -8,9 +8,8 @@ from random import Random
 import msgspec
 
 from engramlog_server.events.envelope import Stored
-from engramlog_server.projections.fold.builds import BuildKeys
 from engramlog_server.projections.fold.changelog import unpack
-from engramlog_server.projections.redis.retire import drop_build
+from engramlog_server.projections.redis.builds import BuildKeys, drop_build
 from tests.chaos.attendants import live_keys
 from tests.chaos.build import judge_build
 from tests.chaos.scene import on_a_redis

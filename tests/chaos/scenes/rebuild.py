@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import closing
 from pathlib import Path
 
-from engramlog_server.projections.fold.builds import next_build
+from engramlog_server.projections.redis.builds import next_build
 from engramlog_server.projections.redis.scripts import COMMIT
 from tests.chaos.attendants import live_keys
 from tests.chaos.cast import wait_until

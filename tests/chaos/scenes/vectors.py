@@ -7,7 +7,7 @@ from typing import Any
 
 from engramlog_server.consumers.jobs.leader import BESIDE, has_work, schedule_key
 from engramlog_server.consumers.jobs.run import EMBED, EMBEDDING
-from engramlog_server.events.redis.clock import redis_ms
+from engramlog_server.events.redis.server import redis_ms
 from tests.chaos.cast import wait_until
 from tests.chaos.scene import STORE_ID, Ground, on_a_redis
 from tests.chaos.traffic import Traffic

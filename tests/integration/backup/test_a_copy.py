@@ -19,7 +19,7 @@ from engramlog_server.ops.backup.restoring import restore_backup
 from engramlog_server.ops.backup.taking_over import take_store_over
 from engramlog_server.ops.settings import load_settings
 from engramlog_server.ops.store import open_the_store
-from engramlog_server.projections.redis.restored import take_over
+from engramlog_server.projections.redis.create import take_over
 from tests.acceptance.helpers.cli import event
 from tests.integration.backup.depot import EVENTS, Depot, prepared
 from tests.integration.live import wait_until

@@ -15,8 +15,8 @@ from engramlog_server.events.redis.cluster.wire import ClusterClient
 from engramlog_server.events.redis.durability import UNPROVED, Proof
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import Wire, WirePool, open_wire
-from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
-from engramlog_server.projections.redis.debt import FoldDebt
+from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys
+from engramlog_server.projections.redis.room import FoldDebt
 from engramlog_server.projections.redis.store import read_checkpoint
 from tests.given.clusters.cluster import GivenCluster
 from tests.given.clusters.node import ClusterNode, slot_of

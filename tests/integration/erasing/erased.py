@@ -30,8 +30,8 @@ from engramlog_server.ops.sealing.key_file import make_key_file
 from engramlog_server.ops.sealing.master import master_of
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore, open_the_store
-from engramlog_server.projections.fold.builds import BuildKeys, next_build
 from engramlog_server.projections.fold.changelog import FIRST_LINK
+from engramlog_server.projections.redis.builds import BuildKeys, next_build
 from engramlog_server.projections.redis.create import known_identity
 from engramlog_server.projections.redis.heads import chain_on
 from engramlog_server.projections.redis.sealed import cipher_of

@@ -11,7 +11,7 @@ from engramlog_server.events.alarms import ACCESSES_LOST, ConditionAlarm
 from engramlog_server.events.catalogue import EventDiscarded
 from engramlog_server.events.errors import StoreUnavailable
 from engramlog_server.events.redis.wire import Wire
-from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.redis.builds import BuildKeys
 from tests.given.alarms import KeptAlarms
 from tests.given.http import created, http_store, mentioned
 from tests.integration.live import Live, live_store, wait_until

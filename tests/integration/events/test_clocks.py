@@ -15,7 +15,7 @@ from engramlog_server.events.partitions import WORKERS_KEY
 from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.wire import Wire, open_wire
 from engramlog_server.ops.clock import now_micros
-from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.redis.builds import BuildKeys
 from engramlog_server.projections.redis.create import open_store
 from engramlog_server.projections.redis.store import renew_lease, take_lease
 from tests.given.http import created, http_store

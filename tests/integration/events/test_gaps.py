@@ -14,7 +14,7 @@ from engramlog_server.consumers.verify.partition import verify_partition
 from engramlog_server.events.errors import LogGap
 from engramlog_server.events.partitions import LogKeys, partition_of
 from engramlog_server.events.redis.wire import open_wire
-from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
+from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys
 from engramlog_server.projections.redis.store import read_checkpoint, take_lease
 from engramlog_server.projections.redis.view import RedisViews
 from tests.acceptance.helpers.store import day, embedded_store

@@ -16,7 +16,7 @@ from engramlog_server.ops.embedded.disk import MIB, RESERVE, SPARE, Disk, DiskGu
 from engramlog_server.ops.embedded.folder import unusable
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore, open_the_store
-from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
+from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys
 from tests.given.samples import mention
 from tests.integration.live import live_store, wait_until
 from tests.integration.ops.test_up import EVENT, get, post, running

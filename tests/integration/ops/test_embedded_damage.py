@@ -14,7 +14,7 @@ from random import Random
 import pytest
 
 from engramlog_server.events.errors import EmbeddedRedisError, StoreMismatch
-from engramlog_server.events.redis.release import Release
+from engramlog_server.events.redis.server import Release
 from engramlog_server.ops.embedded.lock import FolderLock
 from engramlog_server.ops.embedded.process import ProgressBound
 from engramlog_server.ops.embedded.server import (

@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from engramlog_server.events.errors import BadSetting, EmbeddedRedisError, StoreMismatch
-from engramlog_server.events.redis.release import Release, release_of
+from engramlog_server.events.redis.server import Release, release_of
 from engramlog_server.ops.embedded.folder import Role
 from engramlog_server.ops.embedded.lock import FolderLock
 from engramlog_server.ops.embedded.process import ProgressBound

@@ -16,7 +16,7 @@ import pytest
 import redis
 
 from engramlog_server.events.errors import EmbeddedRedisError
-from engramlog_server.events.redis.release import release_of
+from engramlog_server.events.redis.server import release_of
 from engramlog_server.ops.embedded.folder import read_server_file
 from engramlog_server.ops.embedded.lock import FolderLock, is_used
 from engramlog_server.ops.embedded.server import EmbeddedRedis, open_folder

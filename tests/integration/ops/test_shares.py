@@ -18,7 +18,7 @@ from engramlog_server.events.errors import EngramlogError
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.ops.processes import shares
 from engramlog_server.ops.processes.shares import PartitionDone, PartitionTask, Work, do_all, process_count
-from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
+from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys
 from engramlog_server.projections.redis.store import take_lease
 from tests.integration.consumers.fold.test_rebuild import fill
 from tests.integration.live import Live, live_store, wait_until

@@ -11,7 +11,7 @@ from engramlog_server.api.http.app import create_app
 from engramlog_server.consumers.verify.store import verify_store
 from engramlog_server.events.errors import BadSetting, EmbedderFailed
 from engramlog_server.events.partitions import STORE_KEY
-from engramlog_server.events.redis.clock import redis_micros
+from engramlog_server.events.redis.server import redis_micros
 from engramlog_server.events.redis.wire import WirePool, open_wire
 from engramlog_server.events.text import AUTO
 from engramlog_server.ops.embedders import (

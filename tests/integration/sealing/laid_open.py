@@ -9,8 +9,8 @@ from engramlog_server.events.envelope import Stored
 from engramlog_server.events.partitions import SEALED_META, STORE_KEY, LogKeys
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import StoreClient
-from engramlog_server.projections.fold.builds import BuildKeys
 from engramlog_server.projections.fold.partition import Checkpoint
+from engramlog_server.projections.redis.builds import BuildKeys
 from engramlog_server.projections.redis.store import checkpoint_fields
 
 SAME = {b"meta", b"heads", b"ids", b"ctl", b"lvl", b"del"}

@@ -18,8 +18,8 @@ from engramlog_server.ops.kept.head_file import HeadFile, heads_path
 from engramlog_server.ops.kept.heads import HeadKeeper, LogChanged, refuse_changed_log
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.wiring import quiet
-from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
 from engramlog_server.projections.fold.partition import Checkpoint
+from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys
 from engramlog_server.projections.redis.heads import live_heads
 from engramlog_server.projections.redis.store import checkpoint_fields
 from tests.given.access import everybody as given

@@ -21,7 +21,7 @@ from engramlog_server.events.sealing.seals import Seals, tombstone
 from engramlog_server.ops.sealing.place import service_key
 from engramlog_server.ops.sealing.vault import VaultKey
 from engramlog_server.projections.fold import partition
-from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
+from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys
 from engramlog_server.projections.redis.create import known_identity
 from engramlog_server.projections.redis.store import (
     decode_quarantine,

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from engramlog_server.events.redis.client import connect
-from engramlog_server.events.redis.clock import StoreClock
+from engramlog_server.events.redis.server import StoreClock
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.ops.sealing.key_file import make_key_file
 from engramlog_server.ops.sealing.master import master_of

@@ -14,7 +14,7 @@ from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.ops.sealing.seal import told_beforehand
 from engramlog_server.projections.embedding.vectors import VectorKeys
-from engramlog_server.projections.fold.builds import BuildKeys, next_build
+from engramlog_server.projections.redis.builds import BuildKeys, next_build
 from tests.given.dumped import dump
 from tests.integration.live import wait_until
 from tests.integration.unsealed import PARTITIONS, WORD, Unsealed

@@ -17,7 +17,7 @@ from engramlog_server.consumers.verify.partition import verify_partition
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.sealing.compression import BODIES, VALUES
 from engramlog_server.events.sealing.key_ring import KeyRing
-from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
+from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys
 from tests.integration.live import live_store, wait_until
 from tests.servers import Servers, redis_cli
 

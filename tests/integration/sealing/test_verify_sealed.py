@@ -19,7 +19,7 @@ from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.events.sealing.cipher import salts_id
 from engramlog_server.events.sealing.key_ring import KeyRing
 from engramlog_server.projections.embedding.vectors import VectorKeys
-from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
+from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys
 from engramlog_server.projections.redis.sealed import (
     VECTOR,
     cipher_of,

@@ -16,7 +16,7 @@ from engramlog_server.consumers.fold.rebuild import rebuild_partition
 from engramlog_server.events.catalogue import ToolResultRecorded, TurnRecorded
 from engramlog_server.events.errors import DeadlineExceeded, InputError
 from engramlog_server.events.partitions import parse_position, partition_of
-from engramlog_server.projections.fold.builds import FIRST_BUILD
+from engramlog_server.projections.redis.builds import FIRST_BUILD
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import (
     Told,

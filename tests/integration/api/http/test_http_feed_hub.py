@@ -27,7 +27,7 @@ from engramlog_server.projections.checks import Check
 from engramlog_server.projections.fold.changelog import Entry
 from engramlog_server.projections.redis.changelog import Mark
 from engramlog_server.projections.redis.view import Tail
-from engramlog_server.projections.views.telling import UNTOLD
+from engramlog_server.projections.views.event_words import UNTOLD
 from tests.given.http import messages
 from tests.patience import PATIENCE
 from tests.rows import each_row

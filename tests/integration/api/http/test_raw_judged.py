@@ -19,7 +19,7 @@ from engramlog_server.consumers.jobs.scheduler import DueJobs
 from engramlog_server.events.envelope import canonical
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.events.redis.wire import open_wire
-from engramlog_server.projections.redis.unjudged import MOST_SPANS, RedisUnjudged
+from engramlog_server.projections.redis.job_notes import MOST_SPANS, RedisUnjudged
 from tests.given.client import new_owner
 from tests.given.http import HttpStore, Json, created, http_store
 from tests.integration.live import wait_until

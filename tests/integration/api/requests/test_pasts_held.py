@@ -14,7 +14,7 @@ from engramlog_server.api.work.patience import NeedsHeavyLane, Patience, with_pa
 from engramlog_server.consumers.verify.partition import verify_partition
 from engramlog_server.consumers.verify.past import PastComparison
 from engramlog_server.events.partitions import partition_of
-from engramlog_server.projections.fold.builds import FIRST_BUILD
+from engramlog_server.projections.redis.builds import FIRST_BUILD
 from engramlog_server.projections.redis.past import EVENTS, HEAD, MomentLimits
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.given.events import created, deleted, mentioned, negated, purged

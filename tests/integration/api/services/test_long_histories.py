@@ -10,8 +10,8 @@ import pytest
 from engramlog_server.consumers.verify.partition import verify_partition
 from engramlog_server.events.errors import DamagedState
 from engramlog_server.events.partitions import partition_of
-from engramlog_server.projections.fold.builds import BuildKeys
 from engramlog_server.projections.redis import changelog
+from engramlog_server.projections.redis.builds import BuildKeys
 from engramlog_server.projections.redis.changelog import ChangeLogs
 from tests.given.http import HttpStore, created, event, http_store, mentioned
 

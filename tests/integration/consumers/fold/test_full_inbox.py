@@ -6,9 +6,9 @@ from engramlog_server.consumers.fold.rebuild import rebuild_partition
 from engramlog_server.events.catalogue import MemoryCreated
 from engramlog_server.events.envelope import Prepared
 from engramlog_server.events.redis.wire import open_wire
-from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
 from engramlog_server.projections.fold.partition import Checkpoint
 from engramlog_server.projections.fold.trust import MOST_WAITING
+from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys
 from engramlog_server.projections.redis.store import read_checkpoint
 from tests.given.alarms import KeptAlarms
 from tests.integration.live import Live, live_store, wait_until

@@ -18,7 +18,7 @@ from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.gap import look, refuse_gap, refuse_gap_seen
 from engramlog_server.events.redis.wire import AT_ONCE, Script, Wire, open_wire, run_many
-from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.redis.builds import BuildKeys
 from engramlog_server.projections.redis.create import open_store
 from engramlog_server.projections.redis.store import release_leases, renew_leases, take_lease
 from tests.integration.live import live_store, wait_until

@@ -12,8 +12,7 @@ from engramlog_server.consumers.verify.partition import verify_partition
 from engramlog_server.events.errors import DamagedState, LostLease, StoreFull
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.events.redis.wire import open_wire
-from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
-from engramlog_server.projections.redis.retire import KEPT_MS, drop_retired_builds
+from engramlog_server.projections.redis.builds import FIRST_BUILD, KEPT_MS, BuildKeys, drop_retired_builds
 from engramlog_server.projections.redis.store import read_checkpoint, take_lease
 from engramlog_server.projections.redis.view import RedisViews
 from tests.integration.live import Live, live_store, wait_until

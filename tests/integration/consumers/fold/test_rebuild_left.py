@@ -19,9 +19,8 @@ from engramlog_server.events.catalogue import EventDiscarded
 from engramlog_server.events.envelope import Prepared, canonical, new_event_id, prepare_body
 from engramlog_server.events.errors import DamagedState, LostLease
 from engramlog_server.events.redis.wire import open_wire
-from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
 from engramlog_server.projections.fold.partition import WindowLimits
-from engramlog_server.projections.redis.retire import drop_build
+from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys, drop_build
 from engramlog_server.projections.redis.scripts import SWITCH
 from engramlog_server.projections.redis.store import read_checkpoint, take_lease
 from tests.given.alarms import KeptAlarms

@@ -19,10 +19,10 @@ from engramlog_server.events.redis.durability import Proof
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import WirePool
 from engramlog_server.ops.commands.proof import render_verified, verified
-from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
 from engramlog_server.projections.fold.changelog import first_in, pack, unpack
 from engramlog_server.projections.fold.partition import WindowLimits
-from engramlog_server.projections.redis.deletions import RedisDeletions
+from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys
+from engramlog_server.projections.redis.job_notes import RedisDeletions
 from tests.integration.consumers.fold.test_rebuild_left import discarded, poison
 from tests.integration.live import Live, live_store, wait_until
 from tests.servers import RedisServer

@@ -13,7 +13,7 @@ from engramlog_server.api.exchange.record_shapes import OF_THE_LOG
 from engramlog_server.events.catalogue import Imported
 from engramlog_server.events.errors import InputError
 from engramlog_server.projections.memory.record import Memory
-from engramlog_server.projections.views.telling import UNTOLD, Telling
+from engramlog_server.projections.views.event_words import UNTOLD, Telling
 from tests.given.events import (
     Story,
     accessed,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from engramlog_server.events.errors import ClockBehind, InvalidBatch, InvalidEvent
-from engramlog_server.events.redis import clock as redis_clock
-from engramlog_server.events.redis.clock import APART_MICROS, BACK_MICROS, StoreClock
+from engramlog_server.events.redis import server as redis_clock
+from engramlog_server.events.redis.server import APART_MICROS, BACK_MICROS, StoreClock
 from engramlog_server.events.validation import judged
 
 NOW = 1_800_000_000_000_000

@@ -12,9 +12,8 @@ import pytest
 
 from engramlog_server.events.alarms import KNOWN, Alarm
 from engramlog_server.events.errors import StoreUnavailable
-from engramlog_server.events.redis.clock import APART_MICROS
 from engramlog_server.events.redis.durability import KEPT_BY
-from engramlog_server.events.redis.release import release_of
+from engramlog_server.events.redis.server import APART_MICROS, release_of
 from engramlog_server.ops.doctor import checks, servers
 from engramlog_server.ops.doctor.findings import (
     DISK,

@@ -8,10 +8,10 @@ import pytest
 
 from engramlog_server.events.envelope import Stored, decode
 from engramlog_server.events.errors import DamagedState, UndecodableEvent
-from engramlog_server.projections.fold.builds import FIRST_BUILD, BuildKeys
 from engramlog_server.projections.memory.record import encode_memory
+from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys
 from engramlog_server.projections.redis.store import read_owner, read_record
-from engramlog_server.projections.views.telling import UNTOLD, telling
+from engramlog_server.projections.views.event_words import UNTOLD, telling
 from tests.given.events import created, folded
 from tests.given.samples import mention
 

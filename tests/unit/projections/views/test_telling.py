@@ -9,7 +9,7 @@ import orjson
 from engramlog_server.events.catalogue import MemoryDeleted, MemoryMerged, MemoryNegated, SensitivitySet
 from engramlog_server.events.envelope import Stored
 from engramlog_server.projections.memory.deletion import forgotten_turns
-from engramlog_server.projections.views.telling import UNTOLD, Teller, Telling, telling
+from engramlog_server.projections.views.event_words import UNTOLD, Teller, Telling, telling
 from engramlog_server.projections.views.view import WITHHELD
 from tests.given.events import Told, created, deleted, entry, mentioned, purged
 from tests.given.exports import view_of
