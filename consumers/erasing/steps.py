@@ -29,7 +29,7 @@ from engramlog_server.events.sealing.key_store import Wiped, is_name
 from engramlog_server.events.sealing.seals import erased_name, erasure_of, is_tombstone, tombstone
 from engramlog_server.events.sealing.wordless import is_wordless
 from engramlog_server.projections.embedding.vectors import VectorKeys
-from engramlog_server.projections.fold.builds import BuildKeys, is_build
+from engramlog_server.projections.redis.builds import BuildKeys, is_build
 from engramlog_server.projections.reports.erasing.reach import OwnersLog, Turn
 
 READ_COUNT = 1_000

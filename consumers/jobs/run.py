@@ -35,9 +35,9 @@ from engramlog_server.consumers.jobs.reviewing import REVIEW, ReviewJob
 from engramlog_server.consumers.verify.levels import Levels
 from engramlog_server.events.errors import BadSetting, EmbedderFailed, StoreFull
 from engramlog_server.events.partitions import LogKeys
-from engramlog_server.events.redis.clock import redis_micros
 from engramlog_server.events.redis.log import pages
 from engramlog_server.events.redis.secrets import secret_lines
+from engramlog_server.events.redis.server import redis_micros
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.sealing.cipher import BODY_MARK, salts_id
 from engramlog_server.events.sealing.key_store import ID_SHIFT, UNUSED_SECONDS, second_of

@@ -37,7 +37,7 @@ from engramlog_server.ops.erasing.fence_list import (
     going_in,
     open_erasures,
 )
-from engramlog_server.projections.fold.builds import BuildKeys
+from engramlog_server.projections.redis.builds import BuildKeys
 from engramlog_server.projections.redis.store import slices
 
 if TYPE_CHECKING:

@@ -77,9 +77,9 @@ from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore
 from engramlog_server.ops.worker_id import new_worker_id
 from engramlog_server.projections.decide.rejecting import rejection, values_said
-from engramlog_server.projections.fold.builds import BuildKeys
 from engramlog_server.projections.fold.changelog import id_text
 from engramlog_server.projections.memory.rejection import known
+from engramlog_server.projections.redis.builds import BuildKeys
 from engramlog_server.projections.redis.store import read_checkpoint
 from engramlog_server.projections.reports.erasing.reach import Reach, merges_apart
 
