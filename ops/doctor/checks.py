@@ -27,9 +27,9 @@ from engramlog_server.events.of_the_store import READS, SYSTEM_OWNERS
 from engramlog_server.events.partitions import STORE_KEY, partition_of
 from engramlog_server.events.redis.alarms import RedisAlarms
 from engramlog_server.events.redis.client import connect
-from engramlog_server.events.redis.clock import redis_ms
 from engramlog_server.events.redis.log import recorded_of
 from engramlog_server.events.redis.secrets import read_ciphers
+from engramlog_server.events.redis.server import redis_ms
 from engramlog_server.events.redis.wire import Wire, WirePool
 from engramlog_server.events.text import is_loopback
 from engramlog_server.ops.clock import now_micros
@@ -78,9 +78,8 @@ from engramlog_server.ops.store import silent
 from engramlog_server.projections.access.book import AccessBook, Key
 from engramlog_server.projections.access.grants import ALL
 from engramlog_server.projections.access.provider import OF_PROVIDER
-from engramlog_server.projections.fold.builds import BuildKeys
-from engramlog_server.projections.redis.create import check_format
-from engramlog_server.projections.redis.restored import BACKED_UP, backed_up_at, backed_up_with_keys
+from engramlog_server.projections.redis.builds import BuildKeys
+from engramlog_server.projections.redis.create import BACKED_UP, backed_up_at, backed_up_with_keys, check_format
 from engramlog_server.projections.redis.sealed import opens
 from engramlog_server.projections.redis.store import read_owner
 
