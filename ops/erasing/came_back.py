@@ -101,13 +101,18 @@ def left_behind(wire: Wire, tags: Sequence[str], unended: Collection[str] = ()) 
         for owner, line in secret_lines(wire, tag):
             if not is_tombstone(line):
                 continue
-            state, stuck, head = wire.answers(
-                [["HEXISTS", live.owners, owner], ["HEXISTS", live.quarantine, owner], ["HGET", keys.heads, owner]]
+            state, records, stuck, head = wire.answers(
+                [
+                    ["HEXISTS", live.owners, owner],
+                    ["EXISTS", live.records(owner)],
+                    ["HEXISTS", live.quarantine, owner],
+                    ["HGET", keys.heads, owner],
+                ]
             )
             seq = int(head or 0)
             newest = entries(wire.call("XRANGE", keys.stream, f"{seq}-0", f"{seq}-0"), tag) if seq else []
             salts = wire.seals.keys.salts([salts_id(one.body) for one in newest])
-            if state or stuck or salts or erasure_of(line) in unended:
+            if state or records or stuck or salts or erasure_of(line) in unended:
                 found.append(owner)
     return found
 
@@ -160,11 +165,13 @@ def wipe_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], a
             fence_names(wire, tag, cipher.secret, going.memories, going.turns)
             seqs = _seqs(wire, tag, owner, going)
             had_words = wipe_entries(wire, tag, owner, seqs, Wiped(one.erasure, tags.index(tag), 0))
-            if not (lacking or had_words):
-                continue  # this node has all of it: words went last
-            back += [] if lacking else [one.erasure]
             at = datetime.fromisoformat(_began(listed, one))
-            events += [erased_event(owner, memory_id, one.erasure, at, one.reason) for memory_id in going.memories]
+            mine_again = [erased_event(owner, each, one.erasure, at, one.reason) for each in going.memories]
+            there = read_seqs(wire, LogKeys(tag), owner, [each.event_id for each in mine_again])
+            if not (lacking or had_words or len(there) < len(mine_again)):
+                continue  # this node has all of it
+            back += [] if lacking else [one.erasure]
+            events += mine_again
         for some in slices(events, MAX_REQUEST_EVENTS):
             for receipt in append([prepare(one) for one in some]):
                 if not receipt.written or receipt.position is None:
