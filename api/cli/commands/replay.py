@@ -107,6 +107,12 @@ OF_ALL = {
 
 def _of_all(answer: Mapping[str, Any]) -> None:
     generic.answer({OF_ALL.get(name, name): value for name, value in answer.items()})
+    if answer["quarantined"]:
+        out.print("owners quarantined are replayed up to the event that could not be folded: `engramlog dead`")
+    if answer["behind"]:
+        out.print("owners behind are replayed as far as they are folded: `engramlog status` shows the lag")
+    if answer["left_out"]:
+        out.print("owners left out count in no other figure")
 
 
 def _questions(call: Call) -> list[str]:

@@ -137,6 +137,13 @@ _NAMED_PIN = regex(
     rf"pin(?<![a-z0-9]pin)(?P<code>\scode)?(?:\s(?:number|no\.?))?{NAMED_FOR}(?P<link>{NAMED_IS}|\s{{1,4}})"
     r"(?P<value>[0-9](?:[ -]?[0-9]){3,7})(?![0-9a-z]|[-.,/%][0-9])"
 )
+_NAMED_CODE = regex(
+    r"(?:cvv2?|cvc2?|otp|(?:security|verification|access|entry|door|gate|alarm|lock|unlock|garage|safe|vault|2fa"
+    rf"|one[- ]time|keypad)\s(?:pass)?code|passcode"
+    r"|code (?:to|for|of) (?:the|my|our|his|her) (?:[a-z]{1,12} ){0,2}(?:door|gate|garage|alarm|safe|lock|building))"
+    rf"{NAMED_FOR}(?:{NAMED_IS}|\s{{1,4}})"
+    r"#?[0-9](?:[ -]?[0-9]){2,7}(?![0-9a-z]|[-.,/%][0-9])"
+)
 _COMBINATION = regex(
     r"(?:combination(?<=(?:safe|lock|ault|cker) combination)"
     rf"|combination (?:to|of|for|on) (?:the|my|our|his|her) (?:[a-z]{{1,12}} ){{0,2}}(?:safe|locker|lock|vault))"
@@ -162,7 +169,7 @@ def _pin_in(text: str, lower: str) -> bool:
         # Without "is" or a colon it must be written as an abbreviation: "pin 2020" may be a wire.
         if not postal and (match["link"].strip() or text[match.start() : match.start() + 3] == "PIN"):
             return True
-    return _COMBINATION.search(lower) is not None
+    return _NAMED_CODE.search(lower) is not None or _COMBINATION.search(lower) is not None
 
 
 KEYED = Cues(Words("codes_keyed"))

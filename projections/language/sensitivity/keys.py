@@ -184,6 +184,7 @@ _ASSIGNED_KEY = Begun(
     then=r"(?:[ _-]?id)?[\"'\])]{0,2}(?:\s{0,4}(?:\bis|\bwas|\bare|是|为|=>|[:=：])\s{0,4}|\s{1,4})"
     r"[\"'“`]?(?P<value>[a-z0-9+/_=-]{12,256})",
 )
+_CLOUD_SECRET = regex(r"secret[ _-]?access[ _-]?key[^a-z0-9]{1,8}[a-z0-9/+]{40}(?![a-z0-9/+])")
 _KIND_OF_KEY = regex(
     r"(?:api|app|access|auth|account|bearer|client|consumer|encryption|private|product|licen[sc]e|refresh|recovery"
     r"|secret"
@@ -204,6 +205,11 @@ def holds_issued_token(read: TextReading) -> bool:
 
 
 NAMED = Cues(KEYS, by_word=True)
+
+
+def holds_cloud_secret(read: TextReading) -> bool:
+    """Whether the text holds what is called a secret access key and is as long as one."""
+    return "secret" in read.lower and _CLOUD_SECRET.search(read.lower) is not None
 
 
 def holds_named_key(read: TextReading) -> bool:
@@ -319,6 +325,7 @@ def holds_wallet_words(read: TextReading) -> bool:
 RULES = (
     Rule("private-key", 3, found_in_text(_PRIVATE_KEY), signs=Sign.LONG),
     Rule("api-key", 3, holds_issued_token, signs=Sign.LONG),
+    Rule("api-key", 3, holds_cloud_secret, NAMED, signs=Sign.WIDE_DIGIT),
     Rule("api-key", 3, holds_named_key, NAMED, needs=Sign.DIGIT, signs=Sign.WIDE_DIGIT),
     Rule("json-web-token", 3, found_in_text(_JWT), signs=Sign.LONG),
     about("api-key", REDEEMED, _redeemed, before=80, after=96, needs=Sign.DIGIT),

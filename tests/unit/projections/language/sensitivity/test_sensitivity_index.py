@@ -69,6 +69,7 @@ BOUND_TO_THEIR_CUES = frozenset(
     [
         passwords.says_password,
         keys.holds_named_key,
+        keys.holds_cloud_secret,
         passwords.holds_a_password,
         *(rule.matches for rule in RULES if rule.name == "pin-zh"),
         keys.holds_wallet_words,
