@@ -209,10 +209,11 @@ class BlocksAgain:
 
         `words`: what was asked, as far as the log has it.
         """
-        before = position_text(partition_of(owner, self._log.partitions), max(injection.seq - 1, 1))
+        partition = partition_of(owner, self._log.partitions)
+        before = position_text(partition, max(injection.seq - 1, 1))  # the first event of all made no memory before it
         made = injection.block or _by_default(injection, words, injection.read_at or before)
-        if parse_position(made.upto)[1] >= injection.seq:  # nobody was handed what was not there yet
-            return None
+        if made.upto != before and parse_position(made.upto)[1] >= injection.seq:
+            return None  # nobody was handed what was not there yet
         try:
             with self._reader.snapshot(owner, known=made.upto, at=utc_text(made.at)) as snapshot:
                 request = TalkAsked(owner, words or "", injection.session, injection.turn_id)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -12,7 +13,7 @@ from engramlog_server.api.services.accesses import AccessRecorder
 from engramlog_server.api.services.answers import MOST_BLOCKS, MOST_OTHERS, MOST_REPLIES, UNTOLD, said_whole
 from engramlog_server.api.services.context import Contexts
 from engramlog_server.events.errors import InputError, NotFound, StoreUnavailable
-from tests.acceptance.helpers.store import Store
+from tests.acceptance.helpers.store import Store, embedded_store
 from tests.given.events import Told, created, deleted, negated, parameters, purged, revised, set_aside
 from tests.given.said import found, injected, said
 
@@ -353,3 +354,13 @@ def test_however_many_turns_and_replies_have_an_id_words_of_a_few_are_read(
     assert answer(store, owner, f"r{many - 1}")["turn"] == told["turn"]
     assert page(store, owner)["answers"][0]["turn"] == told["turn"]
     assert max(read) <= MOST_OTHERS + MOST_REPLIES + 3
+
+
+def test_the_first_event_of_a_partition_is_answered_as_any_other_injection(tmp_path: Path) -> None:
+    with embedded_store(tmp_path / "data", partitions=1) as store:
+        codes = []
+        for owner in ("ada", "bo"):
+            store.tell(owner, injected("m", turn_id="t1"))
+            (one,) = store.app.answers.answer(owner, "t1")["injected"]
+            codes.append(one["block"]["why_code"])
+    assert codes == ["block_untold", "block_untold"]
