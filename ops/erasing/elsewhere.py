@@ -229,7 +229,7 @@ class _Search:
             for form in (text.encode(), json.dumps(text)[1:-1].encode())
         ]
         found = dict[str, dict[str, int]]()
-        for (where, _, name), count in files_with(self._settings, Probes(needles)).items():
+        for (where, _, name), count in files_with(self._store, self._settings, Probes(needles)).items():
             found.setdefault(name, {})[where] = count
         return found
 

@@ -10,6 +10,7 @@ each erasure runs, compares them with the log. A finding names a place and a kin
 from __future__ import annotations
 
 import json
+import os
 import re
 import stat
 import zlib
@@ -17,6 +18,8 @@ from base64 import b64encode
 from collections import Counter, deque
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
+from glob import escape
 from hashlib import sha256
 from itertools import chain, islice
 from pathlib import Path
@@ -51,6 +54,8 @@ NOT_KNOWN = "the words were erased by an earlier run, so a search does not know 
 OTHERS = 5_000
 """The newest entries of others, whose words are no probes."""
 LEAST_BYTES, PIECE_BYTES = 12, 36
+_HELD = dict[tuple[int, int], int]()
+"""Descriptors of files of key stores, never closed: SQLite's locks on a file end once its process closes any descriptor of it."""
 _APART = re.compile(r'[\x00-\x1f\x7f-\x9f"\'\\<>&\u2028\u2029\ud800-\udfff]+')
 _WORDS = re.compile(
     "because|condition|content|correction|keywords?|metadata|object|predicate|project|query|reason|speaker|subject|summary|synonym"
@@ -168,9 +173,10 @@ def _texts(data: Any, *, within: bool) -> Iterator[str]:
             yield from _texts(one, within=within)
 
 
-def files_with(settings: Settings, probes: Probes) -> Counter[tuple[str, str, str]]:
+def files_with(store: OpenStore, settings: Settings, probes: Probes) -> Counter[tuple[str, str, str]]:
     """How often the files of the data folder have each probe: file, nothing, kind. What cannot be read is passed over."""
     search = _Search(probes, 0.0)
+    search.keys_files(key_file_of(settings, store.identity.store_id), reads=False)  # random bytes alone
     search.folders(settings)
     return search.found
 
@@ -188,8 +194,7 @@ def residue_of(store: OpenStore, settings: Settings, probes: Probes, since: floa
         if url is not None:
             with connect(url, timeout=settings.redis_timeout) as client:
                 search.server(where, client)
-    for path in keys.parent.glob(f"{keys.name}*") if keys is not None else ():
-        search.file(path)
+    search.keys_files(keys)
     search.folders(settings)
     found = [Finding(*at, count) for at, count in search.found.items() if count][:MOST_FINDINGS]
     code = 1 if found else 3 if search.not_reached else 0
@@ -233,6 +238,19 @@ class _Search:
             if is_alone and client.info("replication").get("connected_slaves"):
                 self.not_reached.append(f"{where} has replicas, and their files could not be searched")
         self._files_of(where, client)
+
+    def keys_files(self, keys: Path | None, *, reads: bool = True) -> None:
+        """The files of a key store, which the folders pass over then: they close what they open."""
+        for path in keys.parent.glob(f"{escape(keys.name)}*") if keys is not None else ():
+            with self._reached(str(path)):
+                found = path.lstat()
+                self.files.add(at := (found.st_dev, found.st_ino))
+                if not (reads and stat.S_ISREG(found.st_mode)):
+                    continue
+                if at not in _HELD:
+                    _HELD[at] = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+                os.lseek(_HELD[at], 0, os.SEEK_SET)
+                self._stream(str(path), iter(partial(os.read, _HELD[at], CHUNK), b""))
 
     def folders(self, settings: Settings) -> None:
         """Every file of the data folder, and of that of rejections."""

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from secrets import token_bytes, token_hex
@@ -24,7 +26,7 @@ from engramlog_server.events.sealing.key_store import (
     wiped_value,
 )
 from engramlog_server.ops.durable import sync_folder
-from engramlog_server.ops.embedded.private_file import NotPrivate, open_private
+from engramlog_server.ops.embedded.private_file import not_private
 from engramlog_server.ops.keys.pool import SaltPool, this_second
 
 SETTING = "ENGRAMLOG_KEYS"
@@ -223,15 +225,20 @@ class FileKeyStore:
 
 
 def _refuse_unfit(path: Path, *, make: bool) -> None:
-    """Make the file if it is absent and may be made; raise StoreMismatch if it is absent, or not private."""
-    try:
-        os.close(open_private(path))
+    """Make the file if it is absent and may be made; raise StoreMismatch if it is absent, or not private.
+
+    Looks at it without opening it: SQLite's locks on a file end once its process closes any descriptor of it, and then the next
+    process that ends removes the write-ahead log of those that go on.
+    """
+    with suppress(FileNotFoundError):
+        try:
+            found = path.lstat()
+            wrong = "is a link" if stat.S_ISLNK(found.st_mode) else not_private(found)
+        except (NotADirectoryError, PermissionError) as error:
+            wrong = f"cannot be read ({error.strerror})"
+        if wrong is not None:
+            raise StoreMismatch(f"the key store {path} {wrong}; nothing was read or written", setting=SETTING)
         return
-    except NotPrivate as error:
-        if not error.missing:
-            raise StoreMismatch(
-                f"the key store {path} {error.what}; nothing was read or written", setting=SETTING
-            ) from None
     if not make:
         raise StoreMismatch(
             f"the keys of this store are missing: there is no {path}. Put that file back, or set {SETTING} to where the keys are: a"
@@ -240,7 +247,8 @@ def _refuse_unfit(path: Path, *, make: bool) -> None:
         )
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
+        with suppress(FileExistsError):  # another was quicker
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
         sync_folder(path.parent)
     except OSError as error:
         raise StoreUnavailable(f"the key store {path} cannot be made: {error.strerror}", file=str(path)) from error

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +19,7 @@ from engramlog_server.events.sealing.cipher import BODY_MARK
 from engramlog_server.events.sealing.key_store import SALTS_BYTES, KeyStore, Wiped, has_words, new_name, read_wiped
 from engramlog_server.ops.erasing.beforehand import ErasurePlan
 from engramlog_server.ops.erasing.carry_out import carry_out, readmit_owner
+from engramlog_server.ops.erasing.residue import Probes, _Search
 from engramlog_server.ops.keys.file import FileKeyStore
 from engramlog_server.ops.keys.server import RedisKeyStore
 from engramlog_server.ops.sealing.key_file import make_key_file
@@ -139,6 +143,45 @@ def test_a_deleted_key_is_in_no_file_of_the_second_redis() -> None:
 
 def _holding(folder: Path, word: bytes) -> list[str]:
     return [path.name for path in folder.rglob("*") if path.is_file() and word in path.read_bytes()]
+
+
+_ENDS = """
+import sys
+from pathlib import Path
+from engramlog_server.ops.keys.file import FileKeyStore
+keys = FileKeyStore(Path(sys.argv[1]), make=False)
+print(len(keys.salts([int(one) for one in sys.argv[2:]])))
+keys.close()
+"""
+
+
+def _process_that_ends(file: Path, ids: list[int]) -> int:
+    """How many salts another process finds, which opens the key store and closes it."""
+    told = subprocess.run(
+        [sys.executable, "-c", _ENDS, str(file), *map(str, ids)],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    return int(told.stdout)
+
+
+def test_salts_outlive_a_second_opening_and_a_search_of_the_files_when_another_process_ends(tmp_path: Path) -> None:
+    file = tmp_path / "keys.db"
+    keys = FileKeyStore(file, make=True)
+    first = keys.take(4)
+    again = FileKeyStore(file, make=False)
+    search = _Search(Probes([("salt", first[0][1])]), 0.0)
+    search.keys_files(file)
+    search.folders(Settings(data=tmp_path, redis_url=None))
+    assert search.found == {(f"{file}-wal", "", "salt"): 1}
+    assert _process_that_ends(file, [number for number, _ in first]) == 4
+    more = keys.take(600)
+    assert _process_that_ends(file, [number for number, _ in more]) == 600
+    keys.close()
+    again.close()
+    assert _process_that_ends(file, [number for number, _ in more]) == 600
 
 
 def test_threads_use_one_key_store_at_once(tmp_path: Path) -> None:
