@@ -209,8 +209,8 @@ KNOWN: Mapping[str, AlarmKind] = {
     KEYS_OLDER: AlarmKind(
         "stopped",
         "itself",
-        "The key store is an older copy than the log: what was said since opens by nothing, and rejections that were kept since do"
-        " not hold. Put the newer key store back; the alarm goes at the next opening.",
+        "The key store is an older copy than the log: newer events cannot be opened, and newer rejections do not hold. Put the"
+        " newer key store back; the alarm goes when the store is opened again.",
     ),
     CLUSTER_WAITS: AlarmKind(
         "warning",

@@ -256,8 +256,8 @@ def _locked_newest(wire: Wire, identity: StoreIdentity) -> str | None:
         return None
     return (
         f"the key store {wire.seals.keys.place} does not open the newest entries of {len(found)} partitions"
-        f" ({', '.join(found[:5])}): it is an older copy, or lost something. What was said since opens by nothing, and rejections"
-        " that were kept since do not hold. Put the newer one back"
+        f" ({', '.join(found[:5])}): it is an older copy, or lost something. Newer events cannot be opened, and newer"
+        " rejections do not hold. Put the newer one back"
     )
 
 

@@ -123,7 +123,7 @@ def _render_made(answer: dict[str, Any]) -> None:
     "keys",
     epilog="Example: `engramlog backup keys /backup/keys`, or without a file where ENGRAMLOG_KEYS_BACKUP names it, from cron",
 )
-def seals_(
+def keys_(
     file: Annotated[
         Path | None,
         typer.Argument(metavar="[FILE]", help=f"The file of the keys. [default: {KEYS_BACKUP}]", show_default=False),

@@ -95,8 +95,8 @@ words({
   ],
   "alarm.keys_older": ["The key store is an older copy", "密钥库是旧的拷贝"],
   "alarm.keys_older.what": [
-    "The key store is an older copy than the log: what was said since opens by nothing, and rejections that were kept since do not hold. Put the newer key store back; the alarm goes at the next opening.",
-    "密钥库比日志旧：此后说过的内容无法打开，此后保存的拒绝也不再有效。请放回较新的密钥库；下次打开时警报自动消失。",
+    "The key store is an older copy than the log: newer events cannot be opened, and newer rejections do not hold. Put the newer key store back; the alarm goes when the store is opened again.",
+    "密钥库比日志旧：较新的事件无法打开，较新的拒绝也不再有效。请放回较新的密钥库；再次打开存储时警报自动消失。",
   ],
   "alarm.rejections_restored": ["Rejections were said again", "拒绝已重新写入"],
   "alarm.rejections_restored.what": [
