@@ -119,7 +119,14 @@ _REPORTS = regex(
     re.IGNORECASE,
 )
 _QUOTED = regex(r"[\"“«]([^\"”»]{1,2000})[\"”»]|(?<!\w)'([^'\n]{3,200})'(?!\w)")
-_ONE_OF_MINE = regex(r"^\W*(?:(?:\w+ ){0,3})my (?:\w+ ){0,2}\w+$", re.IGNORECASE)
+_ONE_OF_MINE = regex(
+    lambda: (
+        rf"^\W*(?:(?:\w+ ){{0,3}})my (?!(?:\w+ )*(?:name|am|is|was|are|were|has|had)\b)"
+        rf"(?:(?:\w+ ){{1,2}}(?!(?:{'|'.join(map(singular, sorted(VERBS)))})$)|)\w+$"
+    ),
+    re.IGNORECASE,
+)
+"""Somebody, and no clause about somebody: "my sister" of "my sister and I", and not "my sister cooks" or "my name is Lin"."""
 _SUBJECT = regex(
     lambda: (
         r"^\W*(?:(?:and|but|so|well|hi|hey|yes|yeah|also|oh),? )*(?:(?P<mine>[Mm]y (?:\w+ ){1,2}?(?=\w+s\b))|I(?:'m\b| am\b"

@@ -60,7 +60,8 @@ def workers() -> str:
 
 _TYPED: tuple[ExtractionRule, ...] = (
     ExtractionRule(
-        r"^(?:My (?:full )?name is|I'm called|I am called|I go by|Call me) (?P<object>[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,3})$",
+        r"^(?:My (?:first |full )?name(?: is|'s)|I'm called|I am called|I go by|Call me)"
+        r" (?P<object>[A-Z][\w'-]+(?: [A-Z][\w'-]+){0,3})$",
         "identity", "fact", 0.9, "is called", loose=True),
     ExtractionRule(
         r"^I(?:'m| am) (?P<object>\d{1,3})(?: years? old)?(?=$|,| and\b)|^I(?: just)? turned (?P<object2>\d{1,3})\b",

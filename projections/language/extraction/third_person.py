@@ -49,6 +49,7 @@ _AND_OWN = regex(
 _WITH_MINE = regex(r"^My ([^,]{1,40}?) and I\b")
 _DOES_ONE_GOOD = regex(r"(?!I\b|My\b|We\b).{1,90}?\b(?P<me>me|my)\b")
 _SOLO = regex(r"^I\b")
+_NAME_S = regex(r"(?:(?<=^name)|(?<=^first name)|(?<=^full name))'s")
 
 
 def third_person(said: str, name: str) -> str:
@@ -96,7 +97,7 @@ def _of_another_subject(said: str, name: str) -> str | None:
         if found is not None:
             return f"{name} and others{into}{in_third(said[found.end() :])}"
     if said.startswith("My "):
-        return f"{name}'s {in_third(said[3:])}"
+        return f"{name}'s {in_third(_NAME_S.sub(' is', said[3:]))}"
     return f"{name} is called {said[8:]}" if said.startswith("Call me ") else None
 
 

@@ -48,6 +48,19 @@ def test_a_correction_names_what_holds_no_longer(text: str, content: str, ends: 
     assert [(one.content, one.ends) for one in stated(text)] == [(content, ends)]
 
 
+@each_row(
+    ("text", "says"),
+    [
+        ("My name is Lin and I live in Hangzhou.", ["User's name is Lin", "User lives in Hangzhou"]),
+        ("My name's Ben and I work as a nurse.", ["User's name is Ben", "User works as a nurse"]),
+        ("My mother cooks and I live in Leeds.", ["User's mother cooks", "User lives in Leeds"]),
+        ("My older sister and I live in Leeds.", ["User and their older sister live in Leeds"]),
+    ],
+)
+def test_a_name_and_what_follows_are_two_statements_and_my_sister_and_i_are_one(text: str, says: list[str]) -> None:
+    assert [one.removesuffix(f" (said on {DAY})") for one in contents(text)] == says
+
+
 def test_a_named_speaker_is_the_subject() -> None:
     assert contents("I took my kids to the museum in Graz.", "Melanie", "other") == [
         f"Melanie took their kids to the museum in Graz (said on {DAY})"
