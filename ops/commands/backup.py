@@ -121,7 +121,7 @@ def _render_made(answer: dict[str, Any]) -> None:
 
 @backup_app.command(
     "keys",
-    epilog="Example: `engramlog backup keys /backup/keys`, or without a file where ENGRAMLOG_KEYS_BACKUP names it, from cron",
+    epilog="Example: `engramlog backup keys /keys/keys-backup`, or without a file where ENGRAMLOG_KEYS_BACKUP names it, from cron",
 )
 def keys_(
     file: Annotated[

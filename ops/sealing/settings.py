@@ -20,7 +20,7 @@ class SealingSettings(BaseModel):
 
     sealed_by: str | None = None
     """Master key of a sealed store: the absolute path of its file, or `vault:https://HOST:8200/MOUNT/KEY` of a key service.
-    Unset: a file in the data folder."""
+    Unset: a file in the data folder. `none`: a new store is open."""
     vault_token_file: Path | None = None
     """Absolute path of the file (mode 0600) with the token for the key service; read again at each request."""
     keys: Annotated[str | None, Field(repr=False)] = None
