@@ -186,7 +186,11 @@ def _told(answer: Mapping[str, Any]) -> None:
     shown = {name: value for name, value in answer.items() if name not in apart}
     if answer.get("again"):
         shown["statements"] = [one for one in answer["statements"] if one["operation"] != "SKIP"]
+    if not shown.get("by_rules"):
+        shown.pop("by_rules", None)
     generic.answer(shown)
+    if by_rules := answer.get("by_rules"):
+        out.print(f"{len(by_rules):,} turns were read by rules: the model had no usable answer", style="yellow")
     if not answer["counts"] and not answer.get("trouble"):
         out.print("nothing would change" if answer["dry_run"] else "nothing new", style="yellow")
     if answer.get("trouble"):

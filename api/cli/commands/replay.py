@@ -125,6 +125,10 @@ def _questions(call: Call) -> list[str]:
     return [*(queries or ()), *questions_in(path)]
 
 
+NOTHING = "no event would undo it: nothing is left to do"
+TAKEN_BACK = "to take it back: `engramlog set-aside OWNER ... --undo` for a source, `engramlog delete OWNER ID --undo` for memories"
+
+
 @command(
     RETRACT,
     more=(QUESTIONS, Parameter("yes", bool, "Do it at once and show its reach.", False)),
@@ -141,13 +145,15 @@ def retract(call: Call) -> None:
             told = ask(RETRACT, given | {"dry_run": True})
             if not yes or not told["undoes_total"]:
                 call.show(told)
-                if told["undoes_total"] and not call.json:
+                if not call.json:
                     how = f"to do it: the same again with --reach {told['reach']}, or with --yes"
-                    out.print(Text(how, "bold"), soft_wrap=True)
+                    out.print(Text(how if told["undoes_total"] else NOTHING, "bold"), soft_wrap=True)
                 return
             reach = told["reach"]
         answer = ask(RETRACT, given | {"dry_run": False, "reach": reach})
     call.print(answer)
+    if not call.json and not answer["again"]:
+        out.print(Text(TAKEN_BACK, "dim"), soft_wrap=True)
     if answer["not_undone"] or answer["remains_total"]:
         raise typer.Exit(PARTLY)
 

@@ -22,7 +22,8 @@ PROOF = {
 def whole(answer: AnsweredInFull, console: Console = out) -> None:
     """One turn: what was asked and replied, the memories with how they stand today, and each block in a frame."""
     replies = [f"{one['speaker'] or one['role']}: {one['text']}" for one in answer["replies"]]
-    generic.answer({**answer, "injected": None, "replies": replies}, console)
+    asked = "not recorded" if answer["turn"] is None else None
+    generic.answer({**answer, "asked": asked, "injected": None, "replies": replies}, console)
     for one in answer["injected"]:
         _block(one, console)
 

@@ -50,7 +50,7 @@ OF_RECORDS: Mapping[str, str] = {
 
 def told(answer: Mapping[str, Any], hints: Mapping[str, str] = OF_EVENTS) -> None:
     """What a file did: what is more than nothing, the first rows of what stayed out, and what to make of it."""
-    shown = {name: value for name, value in answer.items() if value or name in ALWAYS}
+    shown = {name: value or "0" for name, value in answer.items() if value or name in ALWAYS}
     shown = {name: value[:SHOWN] if isinstance(value, list) else value for name, value in shown.items()}
     shown.pop("positions", None)
     shown.pop("error", None)

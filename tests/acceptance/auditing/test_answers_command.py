@@ -54,6 +54,12 @@ def test_an_outcome_that_is_reported_for_a_turn_stands_beside_its_answer(cli: Cl
     assert (one.memory, one.outcome, one.linked_by) == ("m1", "task_failure", "turn_id")
 
 
+def test_a_turn_that_was_not_recorded_says_so(cli: Cli) -> None:
+    cli("append", "-", stdin=lines([event(1, content="I drink coffee every morning")]))
+    cli("context", "ada", ASKS, "--turn", "t2", "--threshold", "0.1", "--trace")
+    assert "asked not recorded" in " ".join(cli("answers", "ada", "t2").out.split())
+
+
 def test_controls_in_what_was_said_are_shown_as_signs(cli: Cli) -> None:
     answered(cli, "I drink \x1b[31mcoffee every morning\u202e")
     told = cli("answers", "ada", "t2").out

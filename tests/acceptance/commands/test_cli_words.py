@@ -90,6 +90,7 @@ def test_an_import_tells_conflicts_and_what_was_not_written_beside_them(cli: Cli
     told = flat(cli("import", "turns", "-", stdin=lines([turn(1, "coffee"), turn(2, "milk")]), code=1).out)
     assert "conflicts line turn id event id position" in told
     assert " 1 t1 " in told
+    assert "appended 0 already appended 0" in told
     assert "2 ids are taken by other content" in told
     assert "2 events were not written" in told
 
@@ -125,7 +126,8 @@ def test_a_misspelt_field_of_a_turn_is_told(cli: Cli) -> None:
 def test_an_import_of_an_old_conversation_says_how_to_ask_it(cli: Cli) -> None:
     told = cli("import", "turns", "-", stdin=lines([turn(1, "tea", occurred_at="2019-01-05T08:00:00Z")])).out
     assert flat(told).startswith("turns 1 appended 2 already appended 0 owners ada 1 ")
-    assert "A search finds them and marks them long ago" in flat(told)
+    assert "1 memories are old" in flat(told)
+    assert "Add --as-of just after that day" in flat(told)
 
 
 def test_a_search_that_finds_nothing_says_where_it_looked_and_what_was_withheld(cli: Cli) -> None:

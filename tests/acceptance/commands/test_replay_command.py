@@ -74,6 +74,8 @@ def test_yes_does_it_at_once_and_another_reach_does_nothing(told: Cli) -> None:
     done = told("retract", "ada", "--without-session", "s2", "--yes").out
     assert "SourceSetAside" in done
     assert "A dry run" not in done
+    assert "engramlog set-aside OWNER ... --undo" in " ".join(done.split())
+    assert "no event would undo it" in told("retract", "ada", "--without-session", "s2", "--yes").out
     assert told.json("status")["events"] == before + 1
 
 
