@@ -131,6 +131,11 @@ _TYPED: tuple[ExtractionRule, ...] = (
         "|crazy about|keen on|a lover of) (?P<object>.+)$",
         "stable_preference", "user_preference", 0.8, "likes", loose=True),
     ExtractionRule(
+        r"^I(?:'m| am) (?:not (?:really |particularly |very |too |that )?(?:an? )?(?:(?:huge|big|great|massive|real) )?"
+        r"(?:fan of|into|fond of|crazy about|keen on)|no (?:great |big )?fan of) (?P<object>.+)$"
+        r"|^I don't (?:really |much |particularly )?care (?:much )?for (?P<object2>.+)$",
+        "stable_preference", "user_preference", 0.8, "likes", True, loose=True),
+    ExtractionRule(
         "^I (?:no longer|don't) (?:like|love|enjoy|drink|eat|play|watch|smoke|use) (?P<object>.+?)(?: any ?more| any longer)?$",
         "stable_preference", "user_preference", 0.85, "likes", True, loose=True),
     ExtractionRule(

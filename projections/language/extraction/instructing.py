@@ -32,6 +32,8 @@ _EACH = (
     r"(?:whenever|every time|each time|any time|anytime|when(?:ever)?) (?:I|we) "
     r"(?:ask|say|tell|talk|write|send|mention|request|want|need|share|paste|post|am|'m)\b"
 )
+_ANSWERS = "(?:answers|replies|responses|messages|explanations)"
+"""Said of all of them: "keep your answers short"; "keep your answer short" is about one."""
 _MOST_READ = 1_000
 _SENTENCES = regex(r"(?<=[。！？!?；;\n])|(?<=[.])\s")
 _WHO_IS_ASKED = regex(r"\b(?:I|my) (?:\w+ )?(?:always|never)\b", IGNORECASE)
@@ -81,6 +83,8 @@ def _english() -> tuple[Pattern[str], ...]:
             rf"{_EACH}[^,\n]{{0,80}},\s*(?:{_LED})?(?:(?:{word['asking']})\s+)?(?:{negated})?{verb}",
             rf"(?:(?:{word['asking']})\s+)?(?:{negated})?{verb}[^.!?\n]{{2,160}}\s{_EACH}",
             rf"(?:don't|do not) ever\s+{verb}",
+            rf"(?:(?:{word['asking']})\s+)?keep (?:all )?(?:of )?(?:your |the )?{_ANSWERS}\s+(?!coming\b)[^.!?\n]{{2,160}}$",
+            rf"(?:(?:{word['asking']})\s+)?{negated}{verb}[^.!?\n]{{2,100}}\sin (?:any |all )?(?:your |the )?{_ANSWERS}\W*$",
             rf"I(?:'d| would) (?:rather|prefer)(?: it)?(?: if| that)? you (?:didn't|did not|don't|not|always|never)\s+{verb}",
             r"(?:(?:don't|do not|stop) (?:call|address)|stop (?:call|address)ing) me\b",
             rf"(?:don't|do not|stop)\s+(?:{verb}|\w+ing)[^.!?\n]{{2,100}}\s(?:ever again|any ?more|any longer)\W*$",
@@ -116,7 +120,7 @@ def _chinese() -> tuple[Pattern[str], ...]:
 
 _HINTS = (
     "rather|prefer|call|address|always|never|ever|from now|from today|from this|from here|forward|henceforth|future"
-    "|answers|replies|every time|each time|"
+    "|answers|replies|responses|messages|explanations|every time|each time|"
     "any time|anytime|when i|when we|any more|anymore|any longer|again|以后|今后|往后|之后|从今|从现|开始|始终|总是|永远|一直|"
     "每次|每当|当我|务必|一律|必须|别再|要再|再也"
 )

@@ -23,7 +23,8 @@ def contents(text: str, speaker: str = "user", role: str = "user") -> list[str]:
     ("text", "polarity"),
     [
         ("I like tea.", 1), ("I don't like tea.", -1), ("I hate tea.", -1), ("I don't hate tea.", 1),
-        ("I don't dislike tea.", 1), ("I no longer like tea.", -1), ("I don't drink coffee any more.", -1),
+        ("I don't dislike tea.", 1), ("I'm not a big fan of tea.", -1), ("I don't care for tea.", -1),
+        ("I no longer like tea.", -1), ("I don't drink coffee any more.", -1),
         ("我喜欢茶。", 1), ("我不喜欢茶。", -1), ("我讨厌茶。", -1), ("我不讨厌茶。", 1), ("我不是不喜欢茶。", 1),
         ("我不喜欢茶了。", -1), ("我不再喝咖啡了。", -1),
     ],

@@ -24,6 +24,8 @@ ENGLISH = [
     "Show me the source whenever I ask for a figure", "I want you to always cite sources",
     "Make sure to always include version numbers", "Don't ever recommend peanuts", "Don't call me Bob any more",
     "Going forward, keep answers short", "Never call me if I'm at work",
+    "Keep answers short and don't use emojis", "Please keep your replies under three sentences",
+    "Please don't use emojis in your answers",
 ]  # fmt: skip
 CHINESE = [
     "以后请用中文回答", "以后都叫我老王", "从现在开始请叫我老王", "以后别在晚上给我发消息", "请始终用公制单位",
@@ -33,6 +35,7 @@ NONE = [
     "I always answer in French.", "You never answer in French.", "Please answer in French.",
     "Should I always answer in French?", "She said, always answer in French.", '"Always answer in French" is on the sign.',
     "My mother told me, never call before nine.", "If I were you, always answer.", "From now on I'm vegan.", "Never mind.",
+    "Keep your answer short.", "Don't use emojis in your answer.", "I keep my answers short.", "Keep messages coming!",
     "Never give up!", "Never been to Paris.", "Always wanted to go.", "```\nAlways answer in French.\n```",
     "> Always answer in French.", "以后我想当医生。", "以后有机会去看看。", "以后不要熬夜了。", "我以后会注意的。",
     "妈妈说，以后请用中文回答。", "他写道：“以后请用中文回答。”", "以后可以用中文回答吗？",
