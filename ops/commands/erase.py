@@ -197,7 +197,7 @@ def _each(acts: Sequence[_Act], *, goes_on: bool) -> tuple[list[dict[str, Any]],
 def _exit_code(done: dict[str, Any]) -> int:
     if not done["verified"]:
         return 1
-    return int(done["residue"]["exit_code"]) or (3 if done.get("said_meanwhile") else 0)
+    return int(done["residue"]["exit_code"]) or (3 if done.get("said_meanwhile") or done.get("not_proven") else 0)
 
 
 def _refuse_path(path: Path, *, again: bool) -> None:

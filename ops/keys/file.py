@@ -182,12 +182,11 @@ class FileKeyStore:
         return found
 
     def _changed(self, statement: str, rows: Sequence[tuple[bytes | int, ...]]) -> int:
-        """Change or delete rows so that nothing of before is left in the files; how many."""
-        if not rows:
-            return 0
-        done = self._write(lambda: self._db.executemany(statement, rows))
+        """Change or delete rows so that nothing of before is left in the files; how many. Nor of what was changed by a process that
+        was killed before it saw to its files."""
+        done = self._write(lambda: self._db.executemany(statement, rows)).rowcount if rows else 0
         self._truncate()
-        return done.rowcount
+        return done
 
     def _write(self, what: Callable[[], _T]) -> _T:
         def write() -> _T:

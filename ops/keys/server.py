@@ -121,7 +121,7 @@ class RedisKeyStore:
             return 0
         with self._wires.wire() as wire:
             done: int = wire.call("HDEL", self._key, *names)
-            self._rewrite(wire, done)
+            self._rewrite(wire)  # also for what a process deleted that was killed before this
         return done
 
     def every(self) -> Iterator[tuple[bytes, bytes]]:
@@ -166,7 +166,8 @@ class RedisKeyStore:
             if rows:
                 wire.call("SADD", self._wiped, *(one for one, _ in rows))
                 self._put_salts(wire, rows)
-            self._rewrite(wire, len(rows))
+            if entries:
+                self._rewrite(wire)
         return len(rows)
 
     def wiped(self) -> Iterator[tuple[int, Wiped]]:
@@ -181,7 +182,8 @@ class RedisKeyStore:
         """See `KeyStore.delete_salts`."""
         with self._wires.wire() as wire:
             done = sum(wire.answers([["HDEL", self._bucket(one), one] for one in ids])) if ids else 0
-            self._rewrite(wire, done)
+            if done:
+                self._rewrite(wire)
         return done
 
     def salt_ids(self, before: int) -> Iterator[int]:
@@ -203,9 +205,9 @@ class RedisKeyStore:
             told.setdefault(self._bucket(number), []).extend((number, value))
         wire.answers([["HSET", key, *pairs_of] for key, pairs_of in told.items()])
 
-    def _rewrite(self, wire: Wire, changed: int) -> None:
-        """Have Redis write its files again where anything was deleted, and wait for them."""
-        if changed and (unproven := rewrite_files(wire, again="engramlog erase").not_proven):
+    def _rewrite(self, wire: Wire) -> None:
+        """Have Redis write its files again, and wait for them."""
+        if unproven := rewrite_files(wire, again="engramlog erase").not_proven:
             raise StoreUnavailable(
                 f"what was deleted from the key store {self._place} may be in its files: {unproven[0]}"
             )

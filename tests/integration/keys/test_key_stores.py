@@ -141,6 +141,37 @@ def test_a_deleted_key_is_in_no_file_of_the_second_redis() -> None:
         assert _holding(folder, b"a-key-that-goes") == []
 
 
+def _was_killed(*_told: object) -> None:
+    """In place of what sees to the files."""
+
+
+def test_what_a_killed_run_deleted_leaves_the_files_with_the_next_run(
+    keys: KeyStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name, (salt, value) = new_name(1), keys.take(1)[0]
+    keys.put({name: b"a-key-that-goes" * 4})
+    by = {salt: Wiped("01a226a1-bb58-7714-9ca9-086ea69d893f", 0, 1)}
+    folder = tmp_path
+    if isinstance(keys, RedisKeyStore):
+        (folder,) = map(Path, map(os.fsdecode, keys._client.config_get("dir").values()))
+    sees_to_files = "_rewrite" if isinstance(keys, RedisKeyStore) else "_truncate"
+    with monkeypatch.context() as killed:
+        killed.setattr(keys, sees_to_files, _was_killed)
+        keys.delete([name])
+        keys.wipe(by)
+    assert _holding(folder, b"a-key-that-goes")
+    assert keys.delete([name]) == 0
+    assert _holding(folder, b"a-key-that-goes") == []
+    if isinstance(keys, RedisKeyStore):
+        keys.put_salts({salt: value})
+        with monkeypatch.context() as killed:
+            killed.setattr(keys, sees_to_files, _was_killed)
+            keys.wipe(by)
+        assert _holding(folder, value)
+    assert keys.wipe(by) == 0
+    assert _holding(folder, value[SALTS_BYTES // 2 :]) == []
+
+
 def _holding(folder: Path, word: bytes) -> list[str]:
     return [path.name for path in folder.rglob("*") if path.is_file() and word in path.read_bytes()]
 

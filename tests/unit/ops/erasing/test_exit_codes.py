@@ -15,6 +15,7 @@ from tests.rows import each_row
         ({"verified": True, "residue": {"exit_code": 0}, "said_meanwhile": False}, 0),
         ({"verified": True, "residue": {"exit_code": 0}, "said_meanwhile": True}, 3),
         ({"verified": True, "residue": {"exit_code": 3}}, 3),
+        ({"verified": True, "residue": {"exit_code": 0}, "not_proven": ["the append-only file was not rewritten"]}, 3),
         ({"verified": True, "residue": {"exit_code": 1}}, 1),
         ({"verified": True, "residue": {"exit_code": 1}, "said_meanwhile": True}, 1),
         ({"verified": False, "residue": {"exit_code": 0}}, 1),
