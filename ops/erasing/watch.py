@@ -17,6 +17,7 @@ from engramlog_server.events.partitions import LogKeys, partition_of
 from engramlog_server.events.redis.secrets import read_lines
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.events.sealing.seals import is_tombstone
+from engramlog_server.ops.erasing.came_back import ALARM
 from engramlog_server.ops.every import Every
 from engramlog_server.ops.processes.limits import give_back
 from engramlog_server.ops.store import OpenStore
@@ -37,7 +38,7 @@ class ErasedWatch:
     """Looks whether something was erased of which this process may hold words."""
 
     def __init__(self, store: OpenStore, on_erased: Callable[[], object] = lambda: None) -> None:
-        """`on_erased`: called once for each erasure, when the partition was folded without the words."""
+        """`on_erased`: called when a partition was folded without the words, rather once too often."""
         self._store, self._on_erased = store, on_erased
         self._erasures: bytes | None = None
         self._builds: list[bytes | None] | None = None
@@ -65,13 +66,13 @@ class ErasedWatch:
             wire.close()
         before, self._builds = self._builds, builds
         if before is None or before == builds:
-            self._erasures = erasures if before is None else self._erasures
             return
         anew = {number for number, build in enumerate(builds) if build != before[number]}
         for owner in self._store.views.held_owners():
             if partition_of(owner, len(tags)) in anew:
                 self._store.views.forget(owner)
-        if erasures != self._erasures:
+        # One that began before this process, or was gone on with, says nothing new: its alarm stands until it ends.
+        if erasures != self._erasures or any(one.name == ALARM for one in self._store.alarms.standing()):
             self._erasures = erasures
             clean_memory()
             self._on_erased()

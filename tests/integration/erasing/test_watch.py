@@ -13,7 +13,7 @@ from engramlog_server.events.validation import make_event
 from engramlog_server.ops.catch_up import FoldCatchUp
 from engramlog_server.ops.erasing.beforehand import ErasurePlan
 from engramlog_server.ops.erasing.carry_out import carry_out
-from engramlog_server.ops.erasing.watch import forget_erased
+from engramlog_server.ops.erasing.watch import ErasedWatch, forget_erased
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import open_the_store, silent
 from tests.given.events import created, moment
@@ -49,3 +49,30 @@ def test_views_and_keys_go_and_those_of_others_stay(tmp_path: Path) -> None:
             pass
         with pytest.raises(OwnerErased):
             stays.log.append([prepared("ada", "again", stays.log.now())])
+
+
+def test_an_erasure_that_began_before_the_process_is_seen_when_it_is_gone_on_with(tmp_path: Path) -> None:
+    settings = Settings(data=tmp_path / "data", redis_url=None, partitions=2)
+
+    def killed(point: str) -> None:
+        if point == "before the fence":
+            raise InterruptedError
+
+    with open_the_store(settings, "up") as stays, open_the_store(settings) as other:
+        (receipt,) = stays.log.append([prepared("ada", "bees", stays.log.now())])
+        assert receipt.written
+        with pytest.raises(InterruptedError):
+            carry_out(other, settings, ErasurePlan("ada", (), "objection"), probe=killed)
+        seen = list[str]()
+        watch = ErasedWatch(stays, lambda: seen.append("erased"))
+        watch.look()
+        assert seen == []
+
+        def looks(point: str) -> None:
+            if point == "before files are rewritten":  # a look may fall anywhere
+                watch.look()
+
+        carry_out(other, settings, ErasurePlan("ada", (), "objection"), probe=looks)
+        assert seen == ["erased"]
+        watch.look()
+        assert seen == ["erased"]
