@@ -42,6 +42,7 @@ KEYS_UNAVAILABLE = "keys_unavailable"
 CLUSTER_WAITS = "cluster_waits"
 PARTITION_GAP = "partition_gap"
 LOG_CHANGED = "log_changed"
+LOG_ROLLED_BACK = "log_rolled_back"
 JOBS_WAIT = "jobs_wait"
 JOBS_PATIENT_SECONDS = 5.0
 """How long the job queue may be away, as during a failover, before it is an alarm."""
@@ -106,7 +107,7 @@ KNOWN: Mapping[str, AlarmKind] = {
         "The append-only file ended in an unfinished write, which was cut off. After a crash no acknowledged event is"
         " lost, unless the disk failed or somebody cut the file. The text says how many bytes.",
     ),
-    "log_rolled_back": AlarmKind(
+    LOG_ROLLED_BACK: AlarmKind(
         "stopped", "itself", "The log is shorter or other than what was folded; look at the Redis before anything else."
     ),
     "partition_stands_still": AlarmKind(

@@ -33,8 +33,10 @@ from engramlog_server.consumers.jobs.owner_texts import live_build
 from engramlog_server.consumers.jobs.raw_memories import JUDGE, judge_raw
 from engramlog_server.consumers.jobs.reviewing import REVIEW, ReviewJob
 from engramlog_server.consumers.verify.levels import Levels
+from engramlog_server.events.alarms import LOG_CHANGED, LOG_ROLLED_BACK, PARTITION_GAP
 from engramlog_server.events.errors import BadSetting, EmbedderFailed, StoreFull
-from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.partitions import ALARMS_KEY, LogKeys
+from engramlog_server.events.redis.durability import RECEIPT_LOST
 from engramlog_server.events.redis.log import pages
 from engramlog_server.events.redis.secrets import secret_lines
 from engramlog_server.events.redis.server import redis_micros
@@ -382,14 +384,21 @@ def _model(kind: str, served: JobResources) -> Lent[Any] | None:
     return served.embedder if kind == EMBED else served.chat if by_model.get(kind) else None
 
 
+LACKS_ENTRIES = frozenset({LOG_CHANGED, LOG_ROLLED_BACK, PARTITION_GAP, RECEIPT_LOST})
+"""Alarms of a log that is not what it was."""
+
+
 def remove_unused(
     wire: Wire, tags: Sequence[str], stop: Callable[[], bool] = lambda: False, *, after_seconds: int = UNUSED_SECONDS
 ) -> int:
     """Delete salts that were reserved so many seconds ago and that no entry of any partition has, and keys that were made then and
     that no owner has; how many.
 
+    Nothing is deleted while an alarm says that the log lacks something: once the whole one is brought back, its entries need them.
     `stop`: whether to give up; then nothing is deleted. Raises StoreError.
     """
+    if not LACKS_ENTRIES.isdisjoint(one.partition(b"|")[0].decode() for one in wire.call("HKEYS", ALARMS_KEY)):
+        return 0
     store, then = wire.seals.keys, redis_micros(wire) // 1_000_000 - after_seconds
     salts = set(store.salt_ids(then << ID_SHIFT))
     names = {name for name, _ in store.every() if second_of(name) < then}

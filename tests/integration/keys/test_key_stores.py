@@ -108,6 +108,10 @@ def test_old_salts_that_no_entry_has_and_keys_of_refused_appends_are_removed_and
         assert len({name for name, _ in keys.every()} - used_names) == 1
         assert remove_unused(wire, tags) == 0, "they are new"
         assert remove_unused(wire, tags, lambda: True, after_seconds=-60) == 0, "it was told to stop"
+        with store.opened() as opened:
+            opened.alarms.raised("receipt_lost", "0", "an older log was put back")
+            assert remove_unused(wire, tags, after_seconds=-60) == 0, "the newer log needs them, once it is back"
+            opened.alarms.drop("receipt_lost")
         assert remove_unused(wire, tags, after_seconds=-60) >= 11
         assert remove_unused(wire, tags, after_seconds=-60) == 0
         assert {name for name, _ in keys.every()} == used_names
