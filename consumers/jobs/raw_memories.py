@@ -20,6 +20,7 @@ from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import EngramlogError
 from engramlog_server.projections.checks import Check
 from engramlog_server.projections.embedding.likeness import Likeness
+from engramlog_server.projections.language.caches import holds_texts
 from engramlog_server.projections.language.contradiction.change import Alike
 from engramlog_server.projections.lifecycle.decision import Decision
 from engramlog_server.projections.lifecycle.raw import JOB, judgements
@@ -86,6 +87,7 @@ class RawMemories:
         self._again = SOONEST_SECONDS
         self._trouble = ""
         self._thread = Thread(target=self._run, name="raw memories", daemon=True)
+        holds_texts(self)
 
     def start(self) -> None:
         """Begin."""
@@ -96,6 +98,15 @@ class RawMemories:
         self._resources.stop.set()
         if self._thread.is_alive():
             self._thread.join(seconds)
+
+    def forget(self) -> None:
+        """Keep nothing of any owner any more: something was erased. From any thread."""
+        if (opened := self._opened) is not None:
+            seals = opened.wire.seals
+            for owner in {*opened.views.held_owners(), *seals.held_owners()}:
+                opened.views.forget(owner)
+                seals.forget(owner)
+                opened.log.forget(owner)
 
     def _run(self) -> None:
         stop = self._resources.stop

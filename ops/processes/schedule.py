@@ -21,7 +21,7 @@ from engramlog_server.events.errors import EngramlogError, StoreError, StoreMism
 from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.server import refuse_kind
 from engramlog_server.events.redis.wire import open_wire
-from engramlog_server.events.sealing.seals import MasterKey
+from engramlog_server.events.sealing.seals import Seals
 from engramlog_server.ops.embedders import embed_minutes, embedders_of
 from engramlog_server.ops.every import Every
 from engramlog_server.ops.settings import Settings
@@ -54,9 +54,9 @@ class JobSchedule:
         alarms: Alarms,
         *,
         embedders: Embedders | None = None,
-        master: MasterKey | None = None,
+        seals: Seals | None = None,
     ) -> None:
-        """`embedders`: those that the process has already. `master` opens a sealed store."""
+        """`embedders`: those that the process has already. `seals`: the master key and the key store of a sealed store."""
         self._client = connect(settings.queue_url or url, timeout=settings.redis_timeout)
         self._setting = "ENGRAMLOG_QUEUE_URL" if settings.queue_url else "ENGRAMLOG_REDIS_URL"
         self._wire = open_wire(self._client)
@@ -80,7 +80,9 @@ class JobSchedule:
             due=DueJobs(self._wire, self._store, identity.store_id, identity.tags, embedders),
         )
         lent = None if embedders is None else Lent(lambda: embedders)
-        resources = JobResources(url, settings.redis_timeout, tell, Flag(), lent, alarms=alarms, master=master)
+        resources = JobResources(url, settings.redis_timeout, tell, Flag(), lent, alarms=alarms)
+        if seals is not None:
+            resources = resources._replace(master=seals.master, keys=seals.open_keys)
         self._raw = RawMemories(resources, identity.store_id, lambda: self._cron.leads and not self._is_copy)
         self._checked = False
         self._watch = ConditionAlarm(alarms, JOBS_WAIT, patient_seconds=JOBS_PATIENT_SECONDS)

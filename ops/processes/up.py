@@ -281,7 +281,7 @@ def _serve(
         partial(tell, component="lifecycle"),
         store.alarms,
         embedders=None if meanings is None else meanings.embedders,
-        master=store.client.seals.master,
+        seals=store.client.seals,
     ).start()
     keys = watch_master_key(store.client.seals, store.alarms, of_api)
     token, identity = (ConditionAlarm(store.alarms, name) for name in ("token_unusable", IDENTITY))

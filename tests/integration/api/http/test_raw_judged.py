@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from threading import Event as Flag
 from typing import Any
 from urllib.parse import quote
@@ -19,6 +20,10 @@ from engramlog_server.consumers.jobs.scheduler import DueJobs
 from engramlog_server.events.envelope import canonical
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.events.redis.wire import open_wire
+from engramlog_server.ops.processes.schedule import JobSchedule
+from engramlog_server.ops.sealing.key_file import make_key_file
+from engramlog_server.ops.settings import Settings
+from engramlog_server.projections.language.caches import empty_caches
 from engramlog_server.projections.redis.job_notes import MOST_SPANS, RedisUnjudged
 from tests.given.client import new_owner
 from tests.given.http import HttpStore, Json, created, http_store
@@ -241,6 +246,28 @@ def test_a_note_wakes_the_judge(store: HttpStore, monkeypatch: pytest.MonkeyPatc
     unjudged.note(*notes[0])
     thread.stop(PATIENCE)
     unjudged.remove(0, unjudged.first(0, MOST_SPANS))
+
+
+def test_the_schedule_of_an_encrypted_store_judges_at_once(tmp_path: Path) -> None:
+    make_key_file(tmp_path / "key")
+    with http_store(tmp_path / "store", partitions=1, sealed_by=str(tmp_path / "key")) as store:
+        opened, told = store.store, list[str]()
+        assert opened.client.seals.is_on
+        schedule = JobSchedule(
+            *(opened.url, opened.identity, Settings(), lambda fact, **_facts: told.append(fact), opened.alarms),
+            seals=opened.client.seals,
+        ).start()
+        owner = new_owner()
+        tell(store, owner)
+        wait_until(lambda: set(listed(store, owner)) == {"lisbon"} or "raw memories wait" in told)
+        assert "raw memories wait" not in told
+        judge = schedule._raw._opened
+        assert judge is not None
+        assert owner in judge.views.held_owners()
+        empty_caches()  # as this process does once something was erased
+        assert not judge.views.held_owners()
+        assert not judge.wire.seals.held_owners()
+        schedule.stop(PATIENCE)
 
 
 def test_the_judge_leaves_what_is_not_folded_and_judges_the_rest(store: HttpStore) -> None:
