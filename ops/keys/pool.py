@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import Lock
 
-from engramlog_server.events.sealing.key_store import ID_SHIFT, POOL_SECONDS
+from engramlog_server.events.sealing.key_store import POOL_SECONDS
 from engramlog_server.ops.clock import now_micros
 
 LEAST, MOST = 8, 512
@@ -23,15 +23,16 @@ class SaltPool:
 
     def __init__(self, reserve: Callable[[int], Salts]) -> None:
         self._reserve, self._lock = reserve, Lock()
-        self._salts, self._block = Salts(), LEAST
+        self._salts, self._block, self._since = Salts(), LEAST, 0
 
     def take(self, count: int) -> Salts:
         """So many; each is given once. Raises StoreUnavailable."""
         with self._lock:
             salts = self._salts
-            if salts and not 0 <= this_second() - (salts[0][0] >> ID_SHIFT) < POOL_SECONDS:
+            if not 0 <= this_second() - self._since < POOL_SECONDS:  # ids may be ahead of a clock that was put right
                 salts = []
             if len(salts) < count:
+                self._since = self._since if salts else this_second()
                 salts = salts + self._reserve(max(count, self._block))
                 self._block = min(2 * self._block, MOST)
             self._salts = salts[count:]

@@ -16,11 +16,21 @@ from engramlog_server.consumers.jobs.run import remove_unused
 from engramlog_server.events.errors import KeyUnavailable, StoreMismatch, StoreUnavailable
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.sealing.cipher import BODY_MARK
-from engramlog_server.events.sealing.key_store import SALTS_BYTES, KeyStore, Wiped, has_words, new_name, read_wiped
+from engramlog_server.events.sealing.key_store import (
+    POOL_SECONDS,
+    SALTS_BYTES,
+    KeyStore,
+    Wiped,
+    has_words,
+    new_name,
+    read_wiped,
+)
 from engramlog_server.ops.erasing.beforehand import ErasurePlan
 from engramlog_server.ops.erasing.carry_out import carry_out, readmit_owner
 from engramlog_server.ops.erasing.residue import Probes, _Search
+from engramlog_server.ops.keys import file, pool, server
 from engramlog_server.ops.keys.file import FileKeyStore
+from engramlog_server.ops.keys.pool import this_second
 from engramlog_server.ops.keys.server import RedisKeyStore
 from engramlog_server.ops.sealing.key_file import make_key_file
 from engramlog_server.ops.settings import Settings
@@ -93,6 +103,23 @@ def test_a_salt_that_was_deleted_is_in_no_file(tmp_path: Path) -> None:
     gone = [value[16:] for _, value in taken[:300]] + [value[:16] for _, value in taken[200:300]]
     assert [one for one in gone if any(one in raw for raw in files)] == []
     assert all(any(value in raw for raw in files) for _, value in taken[300:])
+
+
+def test_a_clock_that_was_put_back_reserves_no_block_for_each_append(
+    keys: KeyStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    at = [this_second() + 10 * 365 * 86_400]
+    for module in (pool, file, server):
+        monkeypatch.setattr(module, "this_second", lambda: at[0])
+    keys.take(1)
+    at[0] -= 10 * 365 * 86_400
+    for _ in range(20):
+        keys.take(1)
+    reserved = len(list(keys.salt_ids(1 << 53)))
+    assert reserved < 100
+    at[0] += POOL_SECONDS
+    keys.take(1)
+    assert len(list(keys.salt_ids(1 << 53))) > reserved, "an old block is left to the job"
 
 
 def test_old_salts_that_no_entry_has_and_keys_of_refused_appends_are_removed_and_no_others(
