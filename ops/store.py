@@ -58,6 +58,8 @@ from engramlog_server.projections.redis.view import RedisViews
 Tell = Callable[..., None]
 LOADING_SECONDS = 600.0
 """How long a command waits while a Redis of its own operator loads its data set."""
+MOST_LOCKED = 5
+"""Entries that the key store does not open of which an alarm tells."""
 SHARED_SECONDS = 20.0
 """How long a question to an MCP server waits at most while Redis loads: its client does not wait for ever."""
 
@@ -246,19 +248,25 @@ def _fenced_again(
         return _FencedAgain(owners, *wipe_again(wire, identity.tags, words, log.append))
 
 
-def _locked_newest(wire: Wire, identity: StoreIdentity) -> str | None:
-    """Why the key store seems to be an older copy than the log; None if it does not."""
+def _tell_locked(wire: Wire, identity: StoreIdentity, alarms: RedisAlarms) -> None:
+    """An alarm for each of the first few entries that the key store does not open, because it seems to be an older copy than the
+    log. It stands until that entry opens: newer ones do at once."""
     if identity.sealed is None:
-        return None
+        return
     from engramlog_server.ops.erasing.came_back import without_keys  # noqa: PLC0415 - of a sealed store
 
-    if not (found := without_keys(wire, identity.tags)):
-        return None
-    return (
-        f"the key store {wire.seals.keys.place} does not open the newest entries of {len(found)} partitions"
-        f" ({', '.join(found[:5])}): it is an older copy, or lost something. Newer events cannot be opened, and newer"
-        " rejections do not hold. Put the newer one back"
-    )
+    told = {one.subject for one in alarms.standing() if one.name == KEYS_OLDER}
+    found = without_keys(wire, identity.tags, told)
+    for position in found[:MOST_LOCKED]:
+        alarms.raised(
+            KEYS_OLDER,
+            position,
+            f"the key store {wire.seals.keys.place} does not open {len(found)} of the newest entries"
+            f" ({', '.join(found[:MOST_LOCKED])}): it is an older copy, or lost something. What was said since opens by nothing,"
+            " and rejections that were kept since do not hold. Put the newer one back",
+        )
+    for position in told.difference(found):
+        alarms.cleared(KEYS_OLDER, position)
 
 
 def tell_restored(restored: FromBackup | None, alarms: RedisAlarms) -> None:
@@ -281,10 +289,10 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     )
     again = partial(RedisEventLog, client, identity.tags, own_clock=now_micros, marker=MARKER, says_again=True)
     returned = _fenced_again(settings, wire, identity, again)
-    locked = _locked_newest(wire, identity)
+    alarms = RedisAlarms(WirePool(client), f"{socket.gethostname()}-{os.getpid()}", tell)
+    _tell_locked(wire, identity, alarms)
     wire.close()
     tell_words(identity.sealed is None)
-    alarms = RedisAlarms(WirePool(client), f"{socket.gethostname()}-{os.getpid()}", tell)
     log = KeepingLog(
         client,
         identity.tags,
@@ -316,10 +324,6 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     if told := str(returned):
         store.fenced = returned.words
         alarms.raised("erased_came_back", "", told)
-    if locked is not None:
-        alarms.raised(KEYS_OLDER, "", locked)
-    elif identity.sealed is not None:
-        alarms.cleared(KEYS_OLDER)
     for erasure in returned.erasures:
         alarms.raised(
             "erasure_left", erasure, "a node of the cluster came back as it was before: `engramlog erase --again`"

@@ -17,6 +17,7 @@ from engramlog_server.events.alarms import (
     CLUSTER_WAITS,
     INBOX_FULL,
     KEYS_UNAVAILABLE,
+    LOG_ROLLED_BACK,
     OWNER_QUARANTINED,
     PARTITION_GAP,
     Alarms,
@@ -137,7 +138,7 @@ TOLD_ASIDE_SECONDS = 1.0
 """From so long a wait on an alarm tells of it: a failover, or a slot that is moved, takes seconds."""
 STANDS_STILL: Mapping[type[FoldError], str] = {
     LogGap: PARTITION_GAP,
-    LogRolledBack: "log_rolled_back",
+    LogRolledBack: LOG_ROLLED_BACK,
     DamagedState: "state_damaged",
 }
 """The alarm of a partition whose fold stands still, by what stopped it."""

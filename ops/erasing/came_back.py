@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from hashlib import sha256
 from types import MappingProxyType
@@ -270,18 +271,23 @@ def _unfinished_words(
                 yield owner, going.named
 
 
-def without_keys(wire: Wire, tags: Sequence[str]) -> list[str]:
-    """Positions of newest entries, one of a partition, that nothing in the key store opens, though they are not erased: the key
-    store is an older copy than the log. Raises StoreError."""
+def without_keys(wire: Wire, tags: Sequence[str], also: Collection[str] = ()) -> list[str]:
+    """Positions of newest entries, one of a partition, and of these others, that nothing in the key store opens, though they are
+    not erased: the key store is an older copy than the log. Raises StoreError."""
     answers = wire.answers([["XREVRANGE", LogKeys(tag).stream, "+", "-", "COUNT", 1] for tag in tags])
-    newest = [(tag, one) for tag, answer in zip(tags, answers, strict=True) for one in entries(answer, tag)]
-    sealed = [(tag, one) for tag, one in newest if one.body[:1] == BODY_MARK]
-    there, found = wire.seals.keys.salts([salts_id(one.body) for _, one in sealed]), list[str]()
+    asked = [(tag, one) for tag, answer in zip(tags, answers, strict=True) for one in entries(answer, tag)]
+    for position in also:
+        with suppress(ValueError, IndexError):  # it is none of this store
+            partition, seq = parse_position(position)
+            answer = wire.call("XRANGE", LogKeys(tags[partition]).stream, f"{seq}-0", f"{seq}-0")
+            asked += [(tags[partition], one) for one in entries(answer, tags[partition])]
+    sealed = [(tag, one) for tag, one in asked if one.body[:1] == BODY_MARK]
+    there, found = wire.seals.keys.salts([salts_id(one.body) for _, one in sealed]), dict[str, None]()
     for tag, one in sealed:
         if salts_id(one.body) not in there:
             keys = LogKeys(tag)
             line, again = wire.answers([["HGET", keys.secrets, one.owner], ["HGET", keys.readmitted, one.owner]])
             since = 0 if again is None else readmission(one.owner, again)[0]
             if line is not None and not is_tombstone(line) and one.seq > since:
-                found.append(position_text(tags.index(tag), one.seq))
-    return found
+                found[position_text(tags.index(tag), one.seq)] = None
+    return list(found)

@@ -376,7 +376,14 @@ def test_an_older_copy_of_the_key_store_is_told_by_an_alarm_that_goes_with_the_n
     with store.opened() as opened:
         (told,) = [one for one in opened.alarms.standing() if one.name == "keys_older"]
     assert "rejections" in told.text
-    path.write_bytes(newer)
+    with store.live() as live:
+        live.append(live.created(ADA, "newest", "said with the older one"))
+    assert "keys_older" in store.alarms(), "the newest entry opens, and those before do not"
+    (tmp_path / "newer.db").write_bytes(newer)
+    (tmp_path / "newer.db").chmod(0o600)
+    brought = FileKeyStore(tmp_path / "newer.db", make=False)
+    with store.wire() as wire:
+        wire.seals.keys.put_salts(brought.salts(list(brought.salt_ids(1 << 53))))
     assert "keys_older" not in store.alarms()
     store.erase()
     assert "keys_older" not in store.alarms(), "what was erased lacks no key"
