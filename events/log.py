@@ -10,7 +10,7 @@ import msgspec
 from engramlog_server.events.entry import Naming, principal_of, told_beside
 from engramlog_server.events.envelope import NOTHING, AnyEvent, Marker, Marks, Prepared, Stored, decode, prepare
 from engramlog_server.events.errors import RequestTooLarge, UndecodableEvent
-from engramlog_server.events.partitions import parse_position, partition_of, position_text
+from engramlog_server.events.partitions import parse_position, partition_of
 from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS, Trust
 
 Status = Literal["appended", "already_appended", "conflict", "head_mismatch", "not_written", "failed"]
@@ -235,8 +235,3 @@ def positions_by_partition(texts: Iterable[str]) -> dict[int, int]:
 def written_to(receipts: Iterable[AppendReceipt]) -> dict[int, int]:
     """The newest seq of each partition that these receipts say was written; empty where none was."""
     return positions_by_partition(receipt.position for receipt in receipts if receipt.position and receipt.written)
-
-
-def receipt_position(partition: int, seq: int) -> str | None:
-    """`p:seq`, or None for seq 0."""
-    return position_text(partition, seq) if seq else None

@@ -72,7 +72,7 @@ class KnownVectors(NamedTuple):
 
 
 class Usual(NamedTuple):
-    """What is usual of a model's whole vectors (`projections.embedding.usual`)."""
+    """What is usual of a model's whole vectors (`projections.embedding.embedder.usual_of`)."""
 
     centre: Vectors
     """What all have in common, shape (d,); zero where that is little."""

@@ -1,4 +1,4 @@
-"""Which settings name an embedder, told apart without loading anything: the names are those of `embedder_names`. Pure."""
+"""Which settings name an embedder, told apart without loading anything: the names are in `events.text`. Pure."""
 
 from __future__ import annotations
 
@@ -6,8 +6,6 @@ from typing import Literal, get_args
 
 from engramlog_server.events.text import is_embedder_name
 
-Bundled = Literal["minilm", "use"]
-"""Models whose weights lie in an installed package: nothing is downloaded, nothing leaves the machine."""
 EmbedderKind = Literal["none", "minilm", "use", "openai", "imported"]
 
 _KINDS: dict[str, EmbedderKind] = {kind: kind for kind in get_args(EmbedderKind) if kind != "imported"}

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from redis.crc import key_slot
 
-from engramlog_server.events.log import AppendReceipt, positions_by_partition, receipt_position
+from engramlog_server.events.log import AppendReceipt, positions_by_partition
 from engramlog_server.events.partitions import (
     DEDUPE_BUCKETS,
     LogKeys,
@@ -58,8 +58,6 @@ def test_what_is_no_position_is_told_how_one_is_written(text: str) -> None:
 
 def test_of_several_positions_the_newest_of_each_partition_counts() -> None:
     assert positions_by_partition(["1:5", "2:1", "1:9", "1:7"]) == {1: 9, 2: 1}
-    assert receipt_position(3, 0) is None
-    assert receipt_position(3, 4) == "3:4"
 
 
 def test_a_receipt_is_written_as_json_with_an_error_only_where_there_is_one() -> None:
