@@ -6,6 +6,8 @@ Every job only appends events (or vectors), and can be killed anywhere: run agai
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -400,12 +402,16 @@ def remove_unused(
     if not LACKS_ENTRIES.isdisjoint(one.partition(b"|")[0].decode() for one in wire.call("HKEYS", ALARMS_KEY)):
         return 0
     store, then = wire.seals.keys, redis_micros(wire) // 1_000_000 - after_seconds
-    salts = set(store.salt_ids(then << ID_SHIFT))
+    ids = array("q", store.salt_ids(then << ID_SHIFT))
+    is_used = bytearray(len(ids))
     names = {name for name, _ in store.every() if second_of(name) < then}
-    for tag in tags if salts or names else ():
+    for tag in tags if ids or names else ():
         names.difference_update(line for _, line in secret_lines(wire, tag))
         for page in pages(wire, LogKeys(tag)):
             if stop():
                 return 0
-            salts.difference_update(salts_id(one.body) for one in page if one.body[:1] == BODY_MARK)
+            for salt in (salts_id(one.body) for one in page if one.body[:1] == BODY_MARK):
+                if (at := bisect_left(ids, salt)) < len(ids) and ids[at] == salt:
+                    is_used[at] = 1
+    salts = [one for one, used in zip(ids, is_used, strict=True) if not used]
     return (store.delete_salts(salts) if salts else 0) + (store.delete(names) if names else 0)

@@ -142,7 +142,7 @@ class KeyStore(Protocol):
         ...
 
     def salt_ids(self, before: int) -> Iterator[int]:
-        """All ids of salts below this one."""
+        """All ids of salts below this one, ascending."""
         ...
 
     def server(self) -> str | None:

@@ -150,8 +150,11 @@ class FileKeyStore:
 
     def salt_ids(self, before: int) -> Iterator[int]:
         """See `KeyStore.salt_ids`."""
-        rows = self._do(lambda: self._db.execute("SELECT id FROM salts WHERE id < ? ORDER BY id", (before,)).fetchall())
-        yield from (number for (number,) in rows)
+        some, most = "SELECT id FROM salts WHERE id > ? AND id < ? ORDER BY id LIMIT ?", 20 * PAGE
+        after = 0
+        while rows := self._do(partial(self._rows, some, (after, before, most))):
+            yield from (number for (number,) in rows)
+            after = rows[-1][0]
 
     def server(self) -> str | None:
         """See `KeyStore.server`."""
@@ -161,6 +164,9 @@ class FileKeyStore:
         """See `KeyStore.close`."""
         with self._lock:
             self._db.close()
+
+    def _rows(self, statement: str, told: tuple[int, ...]) -> list[tuple[int, ...]]:
+        return self._db.execute(statement, told).fetchall()
 
     def _page(self, after: bytes) -> list[tuple[bytes, bytes]]:
         return self._db.execute(

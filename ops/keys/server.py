@@ -189,7 +189,8 @@ class RedisKeyStore:
     def salt_ids(self, before: int) -> Iterator[int]:
         """See `KeyStore.salt_ids`."""
         with self._wires.wire() as wire:
-            for key, _ in list(keys_like(wire, f"{self._key}:s:*")):
+            keys = [key for key, _ in keys_like(wire, f"{self._key}:s:*")]
+            for key in sorted(keys, key=lambda one: int(one.rpartition(b":")[2])):
                 yield from sorted(one for name in wire.call("HKEYS", key) if (one := int(name)) < before)
 
     def _bucket(self, number: int) -> str:
