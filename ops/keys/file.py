@@ -239,7 +239,9 @@ def _refuse_unfit(path: Path, *, make: bool) -> None:
         try:
             found = path.lstat()
             wrong = "is a link" if stat.S_ISLNK(found.st_mode) else not_private(found)
-        except (NotADirectoryError, PermissionError) as error:
+        except FileNotFoundError:
+            raise
+        except OSError as error:
             wrong = f"cannot be read ({error.strerror})"
         if wrong is not None:
             raise StoreMismatch(f"the key store {path} {wrong}; nothing was read or written", setting=SETTING)

@@ -275,6 +275,8 @@ def test_what_cannot_be_a_key_store_is_refused_by_name(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to(tmp_path / "keys.db")
     with pytest.raises(StoreMismatch, match="is a link"):
         FileKeyStore(tmp_path / "link", make=True)
+    with pytest.raises(StoreMismatch, match="cannot be read"):
+        FileKeyStore(tmp_path / ("long" * 100), make=True)
 
 
 def test_a_redis_that_does_not_sync_or_has_no_keys_is_refused_by_name(redis_server: RedisServer) -> None:

@@ -40,7 +40,7 @@ def test_keys_save_says_what_it_needs(machine: Machine, monkeypatch: pytest.Monk
     monkeypatch.setenv("ENGRAMLOG_DATA", str(machine.folder / "open"))
     monkeypatch.setenv("ENGRAMLOG_SEALED_BY", "none")
     machine.say(range(1))
-    assert "lies open" in machine.cli("backup", "keys", str(machine.folder / "more"), code=1).err
+    assert "is not encrypted" in machine.cli("backup", "keys", str(machine.folder / "more"), code=1).err
 
 
 def test_an_older_copy_does_not_replace_newer_keys_nor_does_one_that_went_on(machine: Machine) -> None:
