@@ -119,6 +119,8 @@ MOST_AN_EVENT = 20_000
 """Bytes that an event can take; beyond it a figure is what the empty store takes, and says nothing of events."""
 MOST_FIGURES = 12
 """Of a list of numbers, in a line."""
+SIDES = frozenset({"today", "then", "replayed"})
+"""How a memory stands on each side of a replay; None where it is not there."""
 MOST_ROWS = 200
 """Of a table; --json has all."""
 IDS = frozenset({"id", "ids", "memory_id", "owner", "turn_id", "item", "from", "to", "of"})
@@ -333,6 +335,8 @@ def _lines(values: Row, console: Console) -> None:
 
 
 def _table(name: str, rows: Sequence[Row], console: Console) -> None:
+    if name == "differences":  # a side that lacks a memory is no field without a value
+        rows = [{one: "not there" if one in SIDES and row[one] is None else row[one] for one in row} for row in rows]
     every = dict.fromkeys(one for row in rows for one in row if one not in NEVER)
     names = [one for path in COLUMNS.get(name, "").split() or every for one in _each(path, rows)]
     cells = [{name: _field(row, name) for name in names} for row in rows]

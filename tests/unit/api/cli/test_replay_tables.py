@@ -83,6 +83,7 @@ def test_each_memory_tells_what_it_says_and_how_it_stands_on_both_sides() -> Non
     lines = told().splitlines()
     (gone,) = [line for line in lines if "I met three friends" in line]
     assert "0.991 full live shown" in gone
+    assert "not there" in gone
     (changed,) = [line for line in lines if "早上喝龙井茶" in line]
     assert ("0.991" in changed, "0.500" in changed) == (True, True)
 
@@ -92,6 +93,11 @@ def test_in_what_memories_differ_is_said_beside_how_many_do() -> None:
     assert said.startswith("2 differences, lin, review mode")
     assert "changed fields weight 1" in said
     assert "struck because named 21, caused 1" in said
+
+
+def test_where_all_that_differs_is_gone_it_says_so() -> None:
+    (line,) = [line for line in told(differences=[GONE], total=1).splitlines() if "I met three friends" in line]
+    assert "not there" in line
 
 
 @each_row(("asked", "head"), [({}, "today"), ({"as_of": "2022-05-02"}, "then")])
