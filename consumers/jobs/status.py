@@ -163,7 +163,7 @@ WHAT: Mapping[str, str] = {
     "extract": "turns become typed memories",
     "sessions": "sessions that ended become episodes, and what replies rest on is noted",
     "links": "what is new is linked with what is related to it",
-    "judge": "memories that were appended raw are judged beside what is known",
+    "judge": "memories that were appended raw are compared with known ones",
     "embed": "vectors of memories that have none",
 }
 _READ = Script(

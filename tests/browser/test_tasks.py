@@ -94,7 +94,7 @@ def test_what_changed_is_told_on_the_line_recorded_too_and_by_both_hands(page_of
     first = story.ask("/v1/owners/task-4/events?limit=10")["events"][-1]["position"]
     told(story, "task-4", two="Second thing.", three="Third thing.")
     console = page_of(place("task-4", "compare", known=first, b="now"))
-    console.says(f"What changed since {first}, on the line Recorded.")
+    console.says(f"Changes since {first}, on the line Recorded.")
     console.says("2 new")
     console.page.get_by_role("link", name="Second thing.").wait_for()
     console.go(place("task-4", "compare", b="now"))

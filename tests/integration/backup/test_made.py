@@ -73,7 +73,7 @@ def test_a_sealed_one_holds_no_key_salt_or_word_and_an_open_one_is_told_to_be_op
     assert any(one in raw for one in [*(held or lines), *salts]) is not depot.sealed
     assert (b"the key word is" in raw) is not depot.sealed
     told = depot.cli("backup", "make", str(depot.folder / "more")).out
-    assert ("reads everything" in told) is not depot.sealed
+    assert ("anyone with this backup can read it" in told) is not depot.sealed
 
 
 def test_what_is_appended_meanwhile_is_not_in_it_and_what_was_before_is(depot: Depot) -> None:

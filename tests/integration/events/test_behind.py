@@ -131,7 +131,7 @@ def test_a_command_says_it_in_its_output_and_in_its_json(
         monkeypatch.setenv(name, told)
     cli = Cli(monkeypatch, capsys)
     behind = newly_behind(moving)
-    assert f"up to {behind} newer events of this owner are not in it" in " ".join(cli(*words).out.split())
+    assert f"This answer lacks up to {behind} newer events of this owner" in " ".join(cli(*words).out.split())
     behind = newly_behind(moving)  # a command folds, once it has answered, what it told of accesses
     assert cli.json(*words)["behind"] == behind
 

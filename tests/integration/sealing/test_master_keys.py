@@ -77,7 +77,7 @@ def test_a_new_file_is_of_this_user_alone_and_nothing_is_written_over(cli: Cli, 
     assert made == {"file": str(tmp_path / "another"), "key": read_key_file(tmp_path / "another").name}
     assert (tmp_path / "another").stat().st_mode & 0o777 == 0o600
     before = key.read_bytes()
-    assert "something lies already" in cli("master-key", "--new", str(key), code=2).err
+    assert "which exists" in cli("master-key", "--new", str(key), code=2).err
     assert key.read_bytes() == before
     assert "Keep a copy" in cli("master-key", "--new", str(tmp_path / "third")).out
     for nowhere in (tmp_path / "none" / "key", key / "below"):
@@ -115,7 +115,7 @@ def test_a_key_that_was_replaced_just_now_stays_a_minute(cli: Cli, key: Path) ->
     old = read_key_file(key).name
     cli("master-key", "--rotate")
     cli("master-key", "--rewrap")
-    assert "it can go 60 s after that" in cli("master-key", "--drop", old, code=2).err
+    assert "can be dropped 60 s after that" in cli("master-key", "--drop", old, code=2).err
     assert old in read_key_file(key).names
 
 

@@ -330,7 +330,7 @@ def test_a_diff_tells_the_two_answers_that_the_definition_gives_and_the_events_o
     mode = data.draw(st.sampled_from(["normal", "review", "debug"]))
     one_of_each = (places[0][1] is None) != (places[1][1] is None)
     if not one_of_each and (places[0][1] or places[0][2] or 0) > (places[1][1] or places[1][2] or 0):
-        with pytest.raises(InputError, match=r"^from: "):
+        with pytest.raises(InputError, match=r"^since: "):
             store.app.differ.diff(log.owner, mode=mode, **ask)
         return
     try:

@@ -392,4 +392,4 @@ def test_an_import_tells_which_records_it_made_ordinary_and_loses_none(world: Wo
     _, words = world.command(
         "import", "records", world.lines(ours(world, memory_id="e4", tier="core")), "--owner", world.owner
     )
-    assert "1 of tier core: ordinary" in words
+    assert "made ordinary core 1" in " ".join(words.split())

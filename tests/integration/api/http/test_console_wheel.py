@@ -34,7 +34,7 @@ def test_a_wheel_holds_every_file_of_the_console_and_serves_it(tmp_path: Path) -
     folder = ROOT / "api" / "console"
     there = {str(one.relative_to(folder)): one.read_bytes() for one in folder.rglob("*") if one.is_file()}
     assert {"index.html"} < set(there)
-    copies = {path: (installed / "api" / "console" / path).read_bytes() for path in there}
+    copies = {path: (installed / "engramlog_server" / "api" / "console" / path).read_bytes() for path in there}
     assert copies == there
     served = subprocess.run(
         [sys.executable, "-P", "-c", OPEN],

@@ -91,9 +91,9 @@ def test_what_runs_by_schedule_is_brought_in_the_job_s_own_name_whoever_said_wha
         logs.append(principal)
         return RedisEventLog(*args, principal=principal, **told)
 
-    master = store.store.client.seals.master
+    seals = store.store.client.seals
     served = JobResources(
-        store.store.url, 10.0, lambda *_told, **_facts: None, Flag(), log=log, looked_at={}, master=master
+        store.store.url, 10.0, lambda *_told, **_facts: None, Flag(), log=log, looked_at={}, master=seals.master, keys=seals.open_keys
     )
     partition = partition_of(owner, store.application.log.partitions)
     with serving(served):
