@@ -12,6 +12,7 @@ import pytest
 from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.server import StoreClock
 from engramlog_server.events.redis.wire import open_wire
+from engramlog_server.ops.keys.place import keys_of
 from engramlog_server.ops.sealing.key_file import make_key_file
 from engramlog_server.ops.sealing.master import master_of
 from engramlog_server.ops.settings import Settings
@@ -65,7 +66,11 @@ def answers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Answers]:
 def _lay_open(made: World, folder: Path, key: Path) -> None:
     settings = Settings(data=folder, partitions=2, sealed_by="none")
     with open_the_store(settings) as other:
-        source = connect(made.url, master=master_of(Settings(sealed_by=str(key))))
+        source = connect(
+            made.url,
+            master=master_of(Settings(sealed_by=str(key))),
+            keys=keys_of(Settings(data=folder.parent / "sealed")),
+        )
         known_identity(open_wire(source))
         lay_open(source, other.client, other.identity.tags)
         source.close()

@@ -92,9 +92,8 @@ def test_what_runs_by_schedule_is_brought_in_the_job_s_own_name_whoever_said_wha
         return RedisEventLog(*args, principal=principal, **told)
 
     seals = store.store.client.seals
-    served = JobResources(
-        store.store.url, 10.0, lambda *_told, **_facts: None, Flag(), log=log, looked_at={}, master=seals.master, keys=seals.open_keys
-    )
+    told: dict[str, Any] = {"log": log, "looked_at": {}, "master": seals.master, "keys": seals.open_keys}
+    served = JobResources(store.store.url, 10.0, lambda *_told, **_facts: None, Flag(), **told)
     partition = partition_of(owner, store.application.log.partitions)
     with serving(served):
         run(kind, store.store.identity.store_id, partition, "0")
