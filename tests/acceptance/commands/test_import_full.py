@@ -23,11 +23,11 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 def test_an_import_without_up_folds_all_that_it_took_and_says_how_to_go_on(
     cli: Cli, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    said = [turn(n, f"note {n}: {Random(n).randbytes(350).hex()}", conversation=f"owner-{n % 5}") for n in range(3_000)]
+    said = [turn(n, f"note {n}: {Random(n).randbytes(350).hex()}", conversation=f"owner-{n % 5}") for n in range(4_500)]
     file = written(tmp_path / "turns.jsonl", said)
     ran = cli("import", "turns", file, "--json", code=3)
     took = ran.json["turns"]
-    assert 500 <= took < 3_000
+    assert 500 <= took < 4_500
     assert ran.json["error"]["error"] == "StoreFull"
     assert f"{2 * took:,} events of it are in the log and can be asked about" in ran.err
     assert "ENGRAMLOG_REDIS_MAXMEMORY" in ran.err
@@ -37,5 +37,5 @@ def test_an_import_without_up_folds_all_that_it_took_and_says_how_to_go_on(
     assert found["results"][0]["id"] == f"t{took - 1}"
     monkeypatch.setenv("ENGRAMLOG_REDIS_MAXMEMORY", str(64 << 20))
     rest = cli.json("import", "turns", file)
-    assert (rest["turns"], rest["appended"], rest["already_appended"]) == (3_000, 6_000 - 2 * took, 2 * took)
+    assert (rest["turns"], rest["appended"], rest["already_appended"]) == (4_500, 9_000 - 2 * took, 2 * took)
     assert cli.json("verify")["ok"]
