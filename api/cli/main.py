@@ -41,7 +41,7 @@ class ListedCommand(Command):
 
 
 class Commands(Group):
-    """All commands, of which those are loaded that are called."""
+    """All commands. A command is loaded when it is called."""
 
     def __init__(self, **told: Any) -> None:
         super().__init__(**told)

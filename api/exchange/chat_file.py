@@ -41,7 +41,7 @@ WRAPPERS = ("conversations", "data", "chats", "items", "results", "threads", "me
 """Fields of an object around the conversations of an export."""
 _HALF = "u[dD][89abAB][0-9a-fA-F]{2}", "u[dD][c-fC-F][0-9a-fA-F]{2}"
 _ESCAPES = re.compile(rf"\\(?:{_HALF[0]}\\{_HALF[1]}|(?P<half>{_HALF[0]}|{_HALF[1]})|.)", re.DOTALL)
-"""Of a JSON text, from the left: whole characters of two halves, halves alone, and others."""
+"""Escapes of a JSON text, from left to right: surrogate pairs, lone surrogates, and all others."""
 
 
 class Found(NamedTuple):

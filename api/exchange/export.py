@@ -230,7 +230,7 @@ def _filled(fields: Data) -> Data:
 def told_text(
     owner: str, law: Law, parameters: Parameters, now: int, chosen: Selection, made: Made = untold
 ) -> Iterator[str]:
-    """What was chosen of an owner as Markdown, in pieces that make one text: a head, then a block a memory, oldest first.
+    """The chosen memories of an owner as Markdown, in pieces: a head, then one block per memory, the oldest first.
 
     Weights and levels are those of the law at `now`, microseconds since 1970. Control characters are shown as signs, so that a
     memory's text cannot steer a terminal.
@@ -252,7 +252,7 @@ def told_text(
 
 
 def _facts(memory: Memory, made: Telling) -> dict[str, str | None]:
-    """What is known of it beside what it says, by name; nothing of what nobody told."""
+    """Facts about a memory besides its text, by name; None if the fact is unknown."""
     basis, standing = memory.basis or NOTHING, status(memory)
     late = "" if made.late_by is None else f", {late_words(made.late_by)}"
     last = f", last {moment(memory.last_accessed_at)}" if memory.last_accessed_at is not None else ""

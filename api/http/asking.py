@@ -236,7 +236,7 @@ _PROBLEMS: dict[int, tuple[str, str, str]] = {
 Schema = dict[str, Any]
 """A part of the OpenAPI document."""
 Responses = dict[int | str, Schema]
-"""What a route documents, by status."""
+"""The documented responses of a route, by status code."""
 
 
 def documented(answer: str, description: str, *statuses: int) -> Responses:

@@ -21,11 +21,11 @@ from engramlog_server.projections.prompt.block import OPEN
 ToolAnswer = dict[str, Any]
 """What a tool answers: fields of the service's answer, by the names that agents have for them."""
 UNSAID = None
-"""Beside the type of a field of an answer: no agent acts on it, so the schema leaves it out."""
+"""Marks the type of a field that no agent acts on. The schema leaves such fields out."""
 Behind = Annotated[int, UNSAID]
 """How many newer events an answer lacks."""
 Position = Annotated[str, UNSAID]
-"""Where an answer stands in the log."""
+"""The position in the log at which an answer was read."""
 
 
 def shaped(kind: Any, told: Mapping[str, Any], **renamed: str) -> Any:

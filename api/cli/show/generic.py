@@ -163,7 +163,7 @@ def answer(told: Row, console: Console = out) -> None:
 
 
 def _of_then(value: Any) -> Any:
-    """A list of which no field is called `today`: what was asked about is past."""
+    """The list with its field `today` named `then`: the answer is about the past."""
     if not isinstance(value, list) or not any(isinstance(one, Mapping) and "today" in one for one in value):
         return value
     return [{"then" if name == "today" else name: one[name] for name in one} for one in value]

@@ -14,7 +14,7 @@ from engramlog_server.api.cli.show import memories as render
 SHOWN = 10
 """Rows of what stayed out; --json has all."""
 ALWAYS = frozenset({"appended", "already_appended"})
-"""Counts that are told if they are nothing too."""
+"""Counts that are printed even if they are 0."""
 HOW_TO_INCLUDE = {
     "sensitive": " (--reveal)",
     "purged": " (nothing is left of it)",
@@ -29,7 +29,7 @@ OF_EVENTS: Mapping[str, str] = {
     "cut": "{:,} turns of more than 64 KiB cut",
     "ignored_fields": "{:,} fields not read: are they misspelt?",
 }
-"""What to make of a part of an answer, with how much there is of it."""
+"""What a part of an answer means and what to do about it; `{:,}` is its count."""
 OF_RECORDS: Mapping[str, str] = {
     "conflicts": "{:,} were imported before with other content, and stay as they were then",
     "duplicates": "{:,} say something else than an earlier line: the first holds",
@@ -49,7 +49,7 @@ OF_RECORDS: Mapping[str, str] = {
 
 
 def told(answer: Mapping[str, Any], hints: Mapping[str, str] = OF_EVENTS) -> None:
-    """What a file did: what is more than nothing, the first rows of what stayed out, and what to make of it."""
+    """Print what an import did: counts above 0, the first rows that were left out, and what to do about them."""
     shown = {name: value or "0" for name, value in answer.items() if value or name in ALWAYS}
     shown = {name: value[:SHOWN] if isinstance(value, list) else value for name, value in shown.items()}
     shown.pop("positions", None)
@@ -61,12 +61,12 @@ def told(answer: Mapping[str, Any], hints: Mapping[str, str] = OF_EVENTS) -> Non
 
 
 def imported(answer: Mapping[str, Any]) -> None:
-    """What an import of records did."""
+    """Print what an import of records did."""
     told(answer, OF_RECORDS)
 
 
 def turns(answer: Mapping[str, Any], old: int) -> None:
-    """What an import of turns or chats did. `old`: how many memories of its first owner age alone withholds."""
+    """Print what an import of turns or chats did. `old`: memories of the first owner that are withheld only for their age."""
     told(answer)
     if old:
         out.print(
