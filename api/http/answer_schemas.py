@@ -15,7 +15,7 @@ from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from engramlog import answers
 from engramlog.answers import Result
-from engramlog_server.api.http.asking import Schema
+from engramlog_server.api.http.problem import Schema
 
 OF_THE_CLIENT = frozenset({"event_ids"})
 """Fields that the client sets and the service never sends."""

@@ -9,7 +9,6 @@ from fastapi import FastAPI
 
 from engramlog_server.api.application import Application
 from engramlog_server.api.http import problem
-from engramlog_server.api.http.asking import Parts
 from engramlog_server.api.http.callers import GONE, Admits, Callers, Provider, in_force_of, is_open, nobody
 from engramlog_server.api.http.document import describe
 from engramlog_server.api.http.feed import Feeds, Limits
@@ -18,6 +17,7 @@ from engramlog_server.api.http.metrics import Metrics, MetricSources, readings
 from engramlog_server.api.http.pages import serve_console, serve_reference
 from engramlog_server.api.http.routes import commands, console, events, feed, operations, records, store
 from engramlog_server.api.http.routes.commands import AnswersFor, for_nobody
+from engramlog_server.api.http.routing import Parts
 from engramlog_server.api.http.sessions import Sessions
 from engramlog_server.api.http.waiting import Waits
 from engramlog_server.api.version import program_version

@@ -188,7 +188,9 @@ class Callers:
         shown, attended = shown_in(headers), attended and UNATTENDED not in headers
         if shown is None:
             return UNKNOWN
-        held = None if self._sessions is None else self._sessions.whose(shown, attended=attended)
+        held = None
+        if self._sessions is not None and shown.startswith(SESSION_PREFIX):
+            held = self._sessions.whose(shown, attended=attended)
         if not listener.public and (held is AT_THE_FOLDER or self._admits(shown)):
             return Recognised(AT_THE_FOLDER)
         if held is not None and held is not AT_THE_FOLDER:

@@ -14,9 +14,9 @@ from anyio.to_thread import run_sync
 from fastapi import FastAPI, Request
 from starlette.responses import Response
 
-from engramlog_server.api.http.asking import SCHEMAS, ProblemShape, Schema, problems
 from engramlog_server.api.http.callers import is_open
 from engramlog_server.api.http.guard import DEPTH, limit_of
+from engramlog_server.api.http.problem import SCHEMAS, ProblemShape, Schema, problems
 from engramlog_server.api.http.routing import LazyRoute
 
 PATH = "/v1/openapi.json"

@@ -1,4 +1,4 @@
-"""Routes: bodies read strictly and by a thread, endpoints run where their class of work says, so none takes another's thread.
+"""Routes: what they are given, bodies read strictly and by a thread, endpoints run where their class of work says.
 
 A route is made when it is asked for first: FastAPI and pydantic take a third of a second to make all of them.
 """
@@ -15,39 +15,177 @@ from inspect import Parameter as Argument
 from inspect import Signature, iscoroutinefunction, signature
 from math import isfinite
 from time import monotonic
-from typing import Annotated, Any, Final, TypeVar
+from typing import Annotated, Any, Final, NamedTuple, TypeVar, cast
+from urllib.parse import unquote
 
 import anyio
+import orjson
 from anyio.to_thread import run_sync
-from fastapi import APIRouter, Body, Depends, Query, Request
+from fastapi import APIRouter, Body, Depends, Path, Query, Request
 from fastapi.routing import APIRoute
-from pydantic import BaseModel, ConfigDict, Field, create_model
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, create_model
+from pydantic_core import PydanticCustomError
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Match, Route, compile_path
 from starlette.types import Receive, Scope, Send
 
-from engramlog_server.api.http.asking import (
-    AskedParts,
-    Json,
-    MemoryId,
-    Owner,
-    Partition,
-    Parts,
-    Question,
-    Speaker,
-    TurnId,
-    Unrevealed,
-    documented,
-)
-from engramlog_server.api.http.callers import caller_in
+from engramlog_server.api.access import Recorder, checked_call
+from engramlog_server.api.application import Application
+from engramlog_server.api.http.callers import CALLER, caller_in
+from engramlog_server.api.http.feed import Feeds
 from engramlog_server.api.http.guard import JSON_TYPES, THREADS, media_type, taken_by
-from engramlog_server.api.http.problem import input_error
+from engramlog_server.api.http.metrics import Metrics
+from engramlog_server.api.http.problem import SCHEMAS, Responses, input_error, problems
+from engramlog_server.api.http.server.listener import listener_of
+from engramlog_server.api.http.waiting import Waits
 from engramlog_server.api.operations.definition import NEVER, REQUIRED, SPEAKER, Given, Operation, Parameter, Record
+from engramlog_server.api.operations.needs import Need
 from engramlog_server.api.requests.checks import come_in_by
 from engramlog_server.api.work.admission import Admission
 from engramlog_server.api.work.patience import Work, takes
-from engramlog_server.events.errors import refused
-from engramlog_server.events.standing import OWN
+from engramlog_server.events.catalogue import Verb
+from engramlog_server.events.errors import AccessDenied, refused
+from engramlog_server.events.standing import OWN, claimed
+from engramlog_server.events.standing import Speaker as Speaks
+from engramlog_server.projections.access.caller import AT_THE_FOLDER, Caller
+
+NOBODY = Caller("nobody", ((),), "none")
+EXAMPLES_OF_OWNERS = ["alice", "团队/α@x+1"]
+EXAMPLES_OF_IDS = ["coffee", "D1:3", "a/b"]
+
+
+class Parts(NamedTuple):
+    """What the routes of one FastAPI application stand on, for whoever sent the request."""
+
+    application: Application
+    """As he may use it."""
+    metrics: Metrics
+    feeds: Feeds
+    waits: Waits
+    """Who waits for what comes."""
+    caller: Caller = AT_THE_FOLDER
+    whole: Any = None
+    """The application without bounds: of open paths, and of what is recorded."""
+
+    def check(self, verb: Verb, owner: str | None, call: str, least: int = 0) -> None:
+        """What `api.access` does where a route asks no service; `least` as of a `Need`. Raises AccessDenied, which is recorded."""
+        if not self.caller.is_unlimited:
+            need = Need(verb, "store" if owner is None else "owner", least=least)
+            checked_call(self.caller, call, need, {"owner": owner}, self.record)
+
+    @property
+    def record(self) -> Recorder:
+        """Records who looked at what."""
+        found: Recorder = self.whole.reads.record
+        return found
+
+
+async def parts_of(request: Request) -> Parts:
+    """The parts of the application that was asked, as its caller may use them. Nobody known, on open paths, may nothing."""
+    parts = cast("Parts", request.app.state.parts)
+    caller = caller_in(cast("dict[str, object]", request.scope)) or NOBODY
+    application = parts.application
+    return parts._replace(application=application.for_(caller), caller=caller, whole=application)
+
+
+async def renewed(request: Request) -> Parts:
+    """The same, looked at anew, of a request that has waited: who was let in may be so no more. Raises AccessDenied then."""
+    found = await request.app.state.callers.of(request.headers, listener_of(request.scope), attended=False)
+    if found.caller is None:
+        raise AccessDenied(f"Authorization: got {found.got}; allowed: a key that lives", field="Authorization")
+    request.scope[CALLER] = found.caller
+    return await parts_of(request)
+
+
+async def application_of(request: Request) -> Application:
+    """The application without bounds, for what is answered without a token."""
+    return cast("Parts", request.app.state.parts).application
+
+
+def _decoded(segment: str) -> str:
+    """A path segment as it was meant: the guard hands paths on percent-encoded, so that `%2F` separates nothing."""
+    try:
+        return unquote(segment, errors="strict")
+    except UnicodeDecodeError:
+        raise ValueError("percent-encoded UTF-8") from None
+
+
+Asked = Annotated[Application, Depends(application_of)]
+AskedParts = Annotated[Parts, Depends(parts_of)]
+Owner = Annotated[
+    str,
+    BeforeValidator(_decoded),
+    Path(
+        description="Whose memories: a user, an agent, a team. Percent-encoded; a `/` inside as `%2F`.",
+        examples=EXAMPLES_OF_OWNERS,
+    ),
+]
+MemoryId = Annotated[
+    str,
+    BeforeValidator(_decoded),
+    Path(description="A memory's id. Percent-encoded; a `/` inside as `%2F`.", examples=EXAMPLES_OF_IDS),
+]
+TurnId = Annotated[
+    str,
+    BeforeValidator(_decoded),
+    Path(
+        description="A turn's id, a reply's, or the position of an injection. Percent-encoded; a `/` inside as `%2F`.",
+        examples=["D4:7", "3:132"],
+    ),
+]
+
+Partition = Annotated[int, Path(description="A partition's number, from 0.", examples=[3])]
+
+
+class Question(BaseModel):
+    """Query parameters; an unknown name is refused, since a misspelt `as_of` would answer about the present."""
+
+    model_config = ConfigDict(extra="forbid", allow_inf_nan=False)
+
+
+def _never_by_get(value: bool) -> bool:
+    if value:
+        raise ValueError(
+            "false: secrets are shown by POST alone (.../memories/{memory_id}/reveal, .../export), which records it"
+        )
+    return value
+
+
+Unrevealed = Annotated[bool, AfterValidator(_never_by_get)]
+"""`reveal` of a question, which reveals nothing."""
+
+
+def _speaker(actor: str) -> str:
+    if problem := claimed(actor, Speaks("http")):
+        raise PydanticCustomError("speaker", "{rule}", {"rule": problem.allowed})
+    return actor
+
+
+Speaker = Annotated[str, AfterValidator(_speaker)]
+"""For whom a caller speaks: whoever holds a token is not the operator by that."""
+
+
+class Json(Response):
+    """JSON as the service layer made it, not validated a second time: the shapes are documented, and tested."""
+
+    media_type = "application/json"
+
+    def __init__(self, content: Any, status_code: int = 200) -> None:
+        super().__init__(content, status_code, {"cache-control": "no-store"})
+
+    def render(self, content: Any) -> bytes:
+        """The same bytes as the command line's `--json`, without indentation."""
+        return orjson.dumps(content, option=orjson.OPT_NON_STR_KEYS)
+
+
+def documented(answer: str, description: str, *statuses: int) -> Responses:
+    """The `responses` of a route: its answer, a class of `engramlog.answers`, and the problems it may answer with.
+
+    `api.http.document` adds the schema and an example, and without a description that of the class.
+    """
+    content = {"application/json": {"schema": {"$ref": SCHEMAS + answer}}}
+    return {200: {"content": content} | ({"description": description} if description else {})} | problems(*statuses)
+
 
 SEND_SECONDS = 30.0
 """How long a client may take nothing at all before its connection is cut."""

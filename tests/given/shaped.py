@@ -1,6 +1,6 @@
 """Every answer that a test gets over HTTP has the shape that its route documents: no field without a name, types right.
 
-The service answers what its services tell, without asking a model again (`api.http.asking.Json`): the client of the tests does.
+The service answers what its services tell, without asking a model again (`api.http.routing.Json`): the client of the tests does.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from engramlog import answers
 from engramlog.answers import Result
-from engramlog_server.api.http.asking import SCHEMAS
+from engramlog_server.api.http.problem import SCHEMAS
 from engramlog_server.api.http.routing import LazyRoute
 
 JSON = "application/json"

@@ -13,8 +13,8 @@ import orjson
 
 from engramlog import answers
 from engramlog.answers import Result
-from engramlog_server.api.http.asking import SCHEMAS
 from engramlog_server.api.http.document import EXAMPLES
+from engramlog_server.api.http.problem import SCHEMAS
 from tests.given.asking import Asking, Json, first_answers, story
 from tests.given.shaped import JSON
 

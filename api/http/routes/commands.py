@@ -21,9 +21,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from engramlog_server.api.application import Application
-from engramlog_server.api.http.asking import parts_of
 from engramlog_server.api.http.callers import caller_in
-from engramlog_server.api.http.routing import admission_of, by_thread, new_router, read_json
+from engramlog_server.api.http.routing import admission_of, by_thread, new_router, parts_of, read_json
 from engramlog_server.api.http.server.listener import AT_THE_FOLDER, FORWARDED
 from engramlog_server.api.operations.definition import Given, Operation
 from engramlog_server.api.operations.groups import MADE_WHOLE

@@ -9,10 +9,9 @@ from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 from starlette.responses import Response
 
-from engramlog_server.api.http.asking import Json, documented, parts_of
 from engramlog_server.api.http.callers import OPEN_POST, Admits, Callers, caller_in, is_known, shown_in, unauthorized
 from engramlog_server.api.http.problem import plain_problem
-from engramlog_server.api.http.routing import PostedBody, new_router
+from engramlog_server.api.http.routing import Json, PostedBody, documented, new_router, parts_of
 from engramlog_server.api.http.sessions import SESSION_PREFIX, CodeRefused, SessionMade, Sessions
 from engramlog_server.projections.access.keys import MOST_LETTERS
 

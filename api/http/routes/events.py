@@ -15,10 +15,19 @@ from fastapi import Depends, Query, Request
 from pydantic import Field, TypeAdapter, ValidationError
 from starlette.responses import Response
 
-from engramlog_server.api.http.asking import AskedParts, Json, Parts, Schema, documented, renewed
 from engramlog_server.api.http.guard import LINES_TYPES, media_type
-from engramlog_server.api.http.problem import input_error
-from engramlog_server.api.http.routing import admission_of, by_thread, new_router, register
+from engramlog_server.api.http.problem import Schema, input_error
+from engramlog_server.api.http.routing import (
+    AskedParts,
+    Json,
+    Parts,
+    admission_of,
+    by_thread,
+    documented,
+    new_router,
+    register,
+    renewed,
+)
 from engramlog_server.api.operations.definition import Operation
 from engramlog_server.api.operations.events import EVENTS, PARTITION_EVENTS
 from engramlog_server.api.requests.checks import come_in_by

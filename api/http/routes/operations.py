@@ -9,8 +9,8 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
-from engramlog_server.api.http.asking import Json, Parts, problems
-from engramlog_server.api.http.routing import add, answers_of, new_router, register, shape_of
+from engramlog_server.api.http.problem import problems
+from engramlog_server.api.http.routing import Json, Parts, add, answers_of, new_router, register, shape_of
 from engramlog_server.api.operations.definition import Operation
 from engramlog_server.api.operations.groups import MADE_WHOLE
 from engramlog_server.api.operations.reading import REVEAL

@@ -12,10 +12,10 @@ import orjson
 from fastapi import Depends, Request
 from starlette.responses import Response
 
-from engramlog_server.api.http.asking import Json, Parts, Responses, Schema, problems
 from engramlog_server.api.http.guard import LINES_TYPES, media_type
+from engramlog_server.api.http.problem import Responses, Schema, problems
 from engramlog_server.api.http.routes.operations import check_size, partly
-from engramlog_server.api.http.routing import Pieces, StreamCut, by_thread, new_router, register, shape_of
+from engramlog_server.api.http.routing import Json, Parts, Pieces, StreamCut, by_thread, new_router, register, shape_of
 from engramlog_server.api.operations.definition import Given
 from engramlog_server.api.operations.records import EXPORT, EXPORT_REVEALED, IMPORT_CHATS, IMPORT_RECORDS
 from engramlog_server.events.errors import ConcurrencyError, EngramlogError, refused

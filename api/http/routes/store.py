@@ -9,8 +9,8 @@ from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import Field
 from starlette.responses import PlainTextResponse, Response
 
-from engramlog_server.api.http.asking import Asked, AskedParts, Json, Question, Responses, documented, problems
-from engramlog_server.api.http.routing import new_router
+from engramlog_server.api.http.problem import Responses, problems
+from engramlog_server.api.http.routing import Asked, AskedParts, Json, Question, documented, new_router
 from engramlog_server.api.shapes import EmbedderStanding, ListeningTold
 from engramlog_server.api.work.patience import Work, takes
 from engramlog_server.events.errors import refused

@@ -14,8 +14,8 @@ from fastapi.testclient import TestClient
 from engramlog import answers
 from engramlog_server.api.application import Application
 from engramlog_server.api.http.app import create_app
-from engramlog_server.api.http.asking import SCHEMAS
 from engramlog_server.api.http.callers import is_open
+from engramlog_server.api.http.problem import SCHEMAS
 from tests.given.http import BASE
 from tests.given.shaped import OutOfShape, check_shape
 
