@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from engramlog_server.api.services.events import Events
     from engramlog_server.api.services.heads import Heads, OwnerHeads
     from engramlog_server.api.services.inbox import Inbox
-    from engramlog_server.api.services.instants import Instants, TimeLines
     from engramlog_server.api.services.jobs import Cleaner, Embeddings, Episodes, Extractor
     from engramlog_server.api.services.keys import AccessFollower, AccessKeys, Reads
     from engramlog_server.api.services.knowing import Facts, Knower, Synonyms
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from engramlog_server.api.services.replaying import Replayer
     from engramlog_server.api.services.retracting import Retracter
     from engramlog_server.api.services.sources import Grounds, NamedSources, Sources
+    from engramlog_server.api.services.time_lines import TimeLines
     from engramlog_server.api.services.writing import CatchUp, Writer
     from engramlog_server.events.log import EventLog
     from engramlog_server.projections.access.caller import Caller
@@ -285,12 +285,6 @@ class Application(ABC):
         return Comparer(self.reader, self.views)
 
     @joined
-    def instants(self) -> Instants:
-        from engramlog_server.api.services.instants import Instants
-
-        return Instants(self.log, self.reader, self.views)
-
-    @joined
     def knower(self) -> Knower:
         from engramlog_server.api.services.knowing import Knower
 
@@ -346,7 +340,7 @@ class Application(ABC):
 
     @joined
     def time_lines(self) -> TimeLines:
-        from engramlog_server.api.services.instants import TimeLines
+        from engramlog_server.api.services.time_lines import TimeLines
 
         return TimeLines(self.log, self.views, self.reader)
 

@@ -421,41 +421,6 @@ class FromTo(TypedDict):
     before: Any
     after: Any
 
-class InstantsMark(TypedDict):
-    position: str
-    event_id: str
-    event: str
-    time: str
-    recorded_at: str | None
-    ids: list[str]
-
-class InstantsRow(TypedDict):
-    id: str
-    text: str | None
-    weights: list[float | None]
-    ranks: list[int | None]
-    withheld: list[int | None]
-    scores: NotRequired[list[float | None] | None]
-
-class InstantsTold(LinesTold, Placed):
-    owner: str
-    line: str
-    mode: str
-    law: str | None
-    laws: list[str]
-    law_at: list[int]
-    query: str | None
-    ranked_by: str
-    instants: list[str]
-    reasons: list[str]
-    rows: list[InstantsRow]
-    unknown: list[str]
-    marks: list[InstantsMark]
-    marks_left_out: int
-    exact_at: str
-    exact_now: str
-    meaning: str | None
-
 class Jump(TypedDict):
     before: float | None
     after: float | None

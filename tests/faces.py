@@ -133,12 +133,6 @@ HTTP: dict[str, list[Face]] = {
         get("/diff", kept=DEBUG, limit=1000, mode="debug", **SINCE),
     ],
     "POST /v1/owners/{owner}/diff": [post("/diff", limit=1000, **SINCE)],
-    "GET /v1/owners/{owner}/instants": [
-        get("/instants", query=q, results=100, points=3),
-        get("/instants", ids=["t1", "t2", "tea", "typed", "both", "core", "old"], points=3),
-        get("/instants", kept=DEBUG, query=q, ids=["t1", "tea", "old"], mode="debug", line="known", points=3),
-    ],
-    "POST /v1/owners/{owner}/instants": [post("/instants", ids=["t1", "tea", "both"], points=3)],
     "GET /v1/owners/{owner}/memories/{memory_id}/above": [get(f"{MEMORY}/above", kept=BY_ID, other="tea", query=q)],
     "GET /v1/owners/{owner}/profile": [get("/profile", tells=False)],
     "GET /v1/owners/{owner}/export": [

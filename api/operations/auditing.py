@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engramlog_server.api.operations import needs
-from engramlog_server.api.operations.common import INCLUDE_FADED, MODE, OFFSET, PLACE, TIMES, limit
+from engramlog_server.api.operations.common import MODE, OFFSET, PLACE, TIMES, limit
 from engramlog_server.api.operations.definition import (
     MEMORY,
     OF_MEMORY,
@@ -15,11 +15,9 @@ from engramlog_server.api.operations.definition import (
     needed,
     text,
     told,
-    without,
 )
 from engramlog_server.api.operations.searching import QUERY, TERMS
 from engramlog_server.api.work.patience import Work
-from engramlog_server.projections.choices import RANKINGS
 
 DIFF = Operation(
     name="diff",
@@ -148,79 +146,4 @@ ANSWER = Operation(
     help="The prompt of one answer: each memory as it was, and the block as it was, with proof.",
     shown="context:whole",
     folds=True,
-)
-
-
-_SPAN = (
-    text("since", "First instant. [default: the owner's first event on that line]", "2026-01-01T00:00:00Z"),
-    text("until", "Last instant, past or future. [default: now]", "2026-11-22T09:30:00Z"),
-    Parameter("points", int, "Evenly spaced instants, 2 to 240; times rows at most 24,000.", 120, (120,)),
-    Parameter(
-        "line",
-        str,
-        "Time line of the instants: `happened` (as `as_of`) or `known` (as `known`).",
-        "happened",
-        ("happened", "known"),
-    ),
-)
-INSTANTS = Operation(
-    name="instants",
-    help="Weights and ranks of memories at many instants: a question's results, or memories by id.",
-    call="instants.instants",
-    needs=needs.REPLAYS._replace(of_past=True),
-    work=Work.HEAVY,
-    path=f"{OWNER}/instants",
-    question=(
-        text("query", "A question: its best results are rows, and its scores rank all rows.", "What does she drink?"),
-        Parameter(
-            "ids",
-            list[str],
-            "Memories that are rows, at most 200, in addition to the results of a query.",
-            [],
-            (["coffee", "tea"],),
-            option=Option(("--id",), "A memory that is a row; repeatable, at most 200."),
-        ),
-        Parameter("results", int, "Results of the query, 1 to 100.", 20, (20,)),
-        MODE,
-        text(
-            "law",
-            "Use this law. [default: the owner's law at each instant]",
-            "ebbinghaus",
-            option=Option(completes="laws"),
-        ),
-        Parameter(
-            "order",
-            str,
-            "Order of rows without a query: `activated` (as in `list`) or `weight`.",
-            "activated",
-            ("activated", "weight"),
-        ),
-        *_SPAN,
-        Parameter(
-            "ranking",
-            str,
-            "`conversation` or `text`; the other rankings depend on time beyond the weight.",
-            RANKINGS[0],
-            RANKINGS[:2],
-        ),
-        *without(TERMS, "ranking", "near_project", "since", "until", "associations", "include_faded"),
-        INCLUDE_FADED,
-        *PLACE,
-    ),
-    answer="InstantsTold",
-    more="Weights and visibility are those of each instant. The text and meaning parts of a score are those of now, or of"
-    " --known or --as-of. Leaves no trace.",
-    folds=True,
-)
-INSTANTS_POSTED = INSTANTS.but(
-    verb="instants",
-    endpoint="instants_posted",
-    title="Instants, asked in a body",
-    body=told(
-        "InstantsWanted",
-        "Rows and a span: for more ids than an address holds.",
-        rows=("Rows on a screen", {"ids": ["coffee", "tea"], "points": 60}),
-        question=("A question's results", {"query": "What does she drink?"}),
-        required=True,
-    ),
 )

@@ -31,7 +31,6 @@ from engramlog.answers import (
     GrantsTold,
     HeadsCompared,
     InboxPage,
-    InstantsTold,
     JobBoard,
     KeyMade,
     KeyRevokedTold,
@@ -1384,112 +1383,6 @@ def answer(
     return AnsweredInFull.decode(told)
 
 
-def instants(
-    scope: Scope,
-    *,
-    owner: str | None = None,
-    query: str | None = None,
-    ids: Sequence[str] = (),
-    results: int | None = None,
-    mode: str | None = None,
-    law: str | None = None,
-    order: str | None = None,
-    since: datetime | str | None = None,
-    until: datetime | str | None = None,
-    points: int | None = None,
-    line: str | None = None,
-    ranking: str | None = None,
-    search_mode: str | None = None,
-    keywords: Sequence[str] = (),
-    kinds: Sequence[str] = (),
-    categories: Sequence[str] = (),
-    tags: Sequence[str] = (),
-    feeling: str | None = None,
-    session: str | None = None,
-    project: str | None = None,
-    speaker: str | None = None,
-    min_relevance: float | None = None,
-    min_weight: float | None = None,
-    trust: str | None = None,
-    metadata: Mapping[str, str | int | float | bool] | None = None,
-    include_faded: bool | None = None,
-    as_of: datetime | str | None = None,
-    known: datetime | str | None = None,
-    after: str | None = None,
-) -> Plan[InstantsTold]:
-    """Weights and ranks of memories at many instants: a question's results, or memories by id.
-
-    `query`: A question: its best results are rows, and its scores rank all rows.
-    `ids`: Memories that are rows, at most 200, in addition to the results of a query.
-    `results`: Results of the query, 1 to 100. Default: 20.
-    `mode`: `normal` (for a dialogue), `review` (also replaced memories) or `debug` (all memories). Default: normal.
-    `law`: Use this law. [default: the owner's law at each instant].
-    `order`: Order of rows without a query: `activated` (as in `list`) or `weight`. Default: activated.
-    `since`: First instant. [default: the owner's first event on that line].
-    `until`: Last instant, past or future. [default: now].
-    `points`: Evenly spaced instants, 2 to 240; times rows at most 24,000. Default: 120.
-    `line`: Time line of the instants: `happened` (as `as_of`) or `known` (as `known`). Default: happened.
-    `ranking`: `conversation` or `text`; the other rankings depend on time beyond the weight. Default: conversation.
-    `search_mode`: `keyword`, `semantic`, `hybrid`; hybrid goes by words where no embedder is configured. Default:
-    hybrid.
-    `keywords`: Only memories with one of these keywords; repeatable.
-    `kinds`: Only these kinds of memory (fact, lesson ...); repeatable.
-    `categories`: Only these categories (identity, skill ...); repeatable.
-    `tags`: Only memories with one of these tags (late_night, weekend, debugging ..., or a producer's own); repeatable.
-    `feeling`: Only positive, negative or urgent memories.
-    `session`: Only from this session.
-    `project`: Only this project.
-    `speaker`: Only statements of this speaker.
-    `min_relevance`: Least relevance, 0 to 1.
-    `min_weight`: Least weight.
-    `trust`: Least trust: `imported`, `inferred` or `asserted` (said by the user).
-    `metadata`: Only memories with this metadata, name=value; all must match; repeatable.
-    `include_faded`: Include memories hidden only because they are old. [default: the owner's parameter `long_ago`].
-    `as_of`: Use only events that had happened by this instant, day (its end) or position.
-    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
-    `after`: Wait until this position of the owner is folded (read your writes).
-    """
-    told = yield from ask(
-        scope,
-        posted(
-            path_of(scope.whose(owner), "instants"),
-            given(
-                {
-                    "query": query,
-                    "ids": ids,
-                    "results": results,
-                    "mode": mode,
-                    "law": law,
-                    "order": order,
-                    "since": spelled(since),
-                    "until": spelled(until),
-                    "points": points,
-                    "line": line,
-                    "ranking": ranking,
-                    "search_mode": search_mode,
-                    "keywords": keywords,
-                    "kinds": kinds,
-                    "categories": categories,
-                    "tags": tags,
-                    "feeling": feeling,
-                    "session": session,
-                    "project": project,
-                    "speaker": speaker,
-                    "min_relevance": min_relevance,
-                    "min_weight": min_weight,
-                    "trust": trust,
-                    "metadata": pairs(metadata),
-                    "include_faded": include_faded,
-                    "as_of": spelled(as_of),
-                    "known": spelled(known),
-                    "after": after,
-                }
-            ),
-        ),
-    )
-    return InstantsTold.decode(told)
-
-
 def replay(
     scope: Scope,
     *,
@@ -2220,7 +2113,6 @@ class Questions:
     above = Verb(above)
     answers = Verb(answers)
     answer = Verb(answer)
-    instants = Verb(instants)
     replay = Verb(replay)
     retract = Verb(retract)
     set_aside = Verb(set_aside)

@@ -5,24 +5,20 @@ what they read (a record of evolve's `memories`), so a change goes on to those t
 comes out as it was. If nearly all events of one memory came late even that is quadratic; beyond `FREE` and `PER_EVENT` evolutions
 late events are folded several at a time, and reported as one touch.
 
-Memories hang together if an event names several of them, except events that only showed them together, which no law reads. If
-anything is negated, rejected or set aside, a memory reads by its turns and by what says the same as well: then these hang together
-too. Rather too much is found than too little: what has no part in the end costs its evolution.
+Memories hang together if an event names several of them, except events that only showed them together, which no law reads.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 from typing import Any, NamedTuple
 
 from engramlog_server.events.catalogue import (
     MemoriesAccessed,
     MemoriesRevealed,
-    MemoryCreated,
-    MemoryNegated,
     ParametersChanged,
     ProfileChosen,
     SourceBroughtBack,
@@ -32,9 +28,9 @@ from engramlog_server.events.catalogue import (
 )
 from engramlog_server.events.envelope import Event, Stored, decode, micros
 from engramlog_server.events.parameters import DEFAULTS, Parameters
-from engramlog_server.projections.checks import EVERY, Check, unchecked
+from engramlog_server.projections.checks import Check, unchecked
 from engramlog_server.projections.fold.evolve import EventEffect, evolve, parameters_of
-from engramlog_server.projections.fold.trust import EntryFacts, facts_of, stated_in
+from engramlog_server.projections.fold.trust import EntryFacts, facts_of
 from engramlog_server.projections.fold.working_set import OWNER, OwnerSettings, names
 from engramlog_server.projections.memory.record import Memory
 
@@ -132,7 +128,6 @@ class Refold:
         self._readers: defaultdict[str, list[int]] = defaultdict(list)
         self._asked: dict[int, set[str]] = {}
         self._changes: dict[int, EventEffect] = {}
-        self._moved = set[str]()
 
     def take(self, numbers: Iterable[int]) -> None:
         """Fold these too, and again every event that reads a changed record."""
@@ -177,11 +172,6 @@ class Refold:
         """The parameters in force, after all that was taken."""
         return parameters_of(self.settings, self._base)
 
-    def moved(self) -> set[str]:
-        """Ids of the memories that may be another since this was asked last."""
-        found, self._moved = self._moved - {OWNER}, set()
-        return found
-
     def _evolve(self, number: int) -> set[str]:
         """Fold one event; what it makes otherwise than before: memories, and `OWNER` for the settings."""
         self._check(self.taken, self._most)
@@ -200,7 +190,6 @@ class Refold:
             if made.get(thing) != versions.made_by(number):
                 versions.put(number, made.get(thing))
                 otherwise.add(thing)
-        self._moved |= otherwise
         return otherwise
 
     def _note_asked(self, number: int, asked: set[str]) -> None:
@@ -211,98 +200,6 @@ class Refold:
         for memory_id in asked - known:
             insort(self._readers[memory_id], number)
         self._asked[number] = asked
-
-
-class KinEvent(NamedTuple):
-    """An event that has a part, and which of the memories that were asked for it names."""
-
-    told: ToldEvent
-    stored: Stored
-    named: tuple[str, ...]
-
-
-class _Seen(NamedTuple):
-    stored: Stored
-    named: tuple[str, ...]
-    turns: tuple[str, ...]
-    joins: bool
-    of_owner: bool
-
-
-class EventKin:
-    """An owner's events, looked at once, in the order of folding; then those that have a part."""
-
-    def __init__(self) -> None:
-        self._seen: list[_Seen] = []
-        self._states: list[tuple[bytes, ...]] = []
-        self._negated = set[str]()
-        self._rejected = set[bytes]()
-        self._beside = False
-
-    def look(self, stored: Iterable[Stored], check: Check = unchecked, total: int = 0) -> Iterable[tuple[Stored, int]]:
-        """Look at them; gives each with when it happened, microseconds since 1970."""
-        for number, one in enumerate(stored):
-            if not number % EVERY:
-                check(number, total)
-            event = decode(one.kind, one.body)
-            yield one, micros(event.occurred_at)
-            self._take(one, event.data)
-
-    def _take(self, one: Stored, data: Any) -> None:
-        named, of_owner = names(data), isinstance(data, OF_THE_OWNER)
-        if not named and not of_owner:
-            return
-        joins = not isinstance(data, MemoriesAccessed | MemoriesRevealed)
-        self._seen.append(_Seen(one, named, _turns_of(data) if joins else (), joins, of_owner))
-        self._states.append(stated_in(one) if joins else ())
-        if isinstance(data, MemoryNegated) or (isinstance(data, MemoryCreated) and (data.corrects or data.imported)):
-            self._negated.update(named)
-        elif isinstance(data, ValueRejected):
-            self._rejected.update(map(bytes.fromhex, data.values))
-        elif isinstance(data, SourceSetAside):
-            self._beside = True
-
-    def of(self, ids: Collection[str]) -> list[KinEvent]:
-        """The events that have a part in what these memories are, in the order of folding; those of the owner among them."""
-        wanted, found = self._kin(ids), list[KinEvent]()
-        asked = frozenset(ids)
-        for one in self._seen:
-            if one.of_owner or not wanted.isdisjoint(one.named):
-                event = decode(one.stored.kind, one.stored.body)  # bytes till here: most of a large owner is not wanted
-                told = ToldEvent(micros(event.occurred_at), one.stored.seq, event, facts_of(one.stored, event))
-                found.append(KinEvent(told, one.stored, tuple(name for name in one.named if name in asked)))
-        return found
-
-    def _kin(self, ids: Collection[str]) -> set[str]:
-        """Ids of these memories, and of all that they hang together with; turns among them."""
-        beside = self._beside or bool(self._negated or self._rejected)
-        groups, saying = _Groups(), defaultdict[bytes, list[str]](list)
-        for one, stated in zip(self._seen, self._states, strict=True):
-            if one.joins:
-                groups.join((*one.named, *one.turns) if beside else one.named)
-                for value in stated if beside else ():
-                    saying[value] += one.named
-        values = self._shared(groups, saying)
-        found, waiting = set[str](), list(ids)
-        while waiting:
-            name = waiting.pop()
-            if name in found:
-                continue
-            members = groups.of(name)
-            found |= members
-            for value in {value for member in members for value in values.get(member, ())}:
-                waiting += [other for other in saying[value] if other not in found]
-        return found
-
-    def _shared(self, groups: _Groups, saying: dict[bytes, list[str]]) -> dict[str, list[bytes]]:
-        """By id the values that decide over a memory: rejected ones, and those of negated memories."""
-        negated = {id(groups.of(name)) for name in self._negated}
-        found = defaultdict[str, list[bytes]](list)
-        for value, those in saying.items():
-            if value in self._rejected or any(id(groups.of(name)) in negated for name in those):
-                for name in those:
-                    found[name].append(value)
-        return found
 
 
 class _Groups:
@@ -326,12 +223,6 @@ class _Groups:
     def of(self, name: str) -> set[str]:
         """What hangs together with a name, itself among it."""
         return self._of.setdefault(name, {name})
-
-
-def _turns_of(data: Any) -> tuple[str, ...]:
-    """Turns by which a memory reads, where some are set aside or say what is negated."""
-    turn_id = getattr(data, "turn_id", None)
-    return (*getattr(data, "source_turns", ()), *((turn_id,) if turn_id else ()))
 
 
 FREE = 50_000

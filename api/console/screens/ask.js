@@ -4,14 +4,14 @@
  */
 
 import { KINDS, LAWS, MODES } from "../core/choices.js";
-import { html, useEffect, useMemo, useState } from "../core/dom.js";
+import { html, useEffect, useState } from "../core/dom.js";
 import { ask, path, useAsk, useAskWith } from "../core/http.js";
 import { setParams, useHere } from "../core/location.js";
-import { useMoment, usePreview } from "../core/moment.js";
+import { instant, useMoment, usePreview } from "../core/moment.js";
 import { Asked, Button, Chip, Empty, Field, note, Screen, told as refusal, useReadOnly } from "../core/parts.js";
 import { may, modeOf } from "../core/rights.js";
 import { plain } from "../core/said.js";
-import { shownInstant, shownMoment } from "../core/timebar.js";
+import { shownMoment } from "../core/timebar.js";
 import { number, t } from "../core/words.js";
 import { Card, Legend } from "./cards.js";
 import { Context } from "./context.js";
@@ -19,11 +19,11 @@ import { RankLines } from "./ranklines.js";
 import "../words/ask.js";
 
 const MOST = 10;
-const INSTANTS = 120;
+const REST_MS = 150;
 
 export function Ask({ owner }) {
   const { params } = useHere();
-  const moment = useMoment();
+  const moment = useRested(useMoment());
   const why = useReadOnly();
   const asked = params.get("q") ?? "";
   const [question, setQuestion] = useState(asked);
@@ -64,6 +64,25 @@ export function Ask({ owner }) {
   <//>`;
 }
 
+/** The moment of hand A: where the address has it; while it is dragged, where it last rested. */
+function useRested(moment) {
+  const dragged = usePreview();
+  const moves = dragged?.hand === "a";
+  const [rested, setRested] = useState(null);
+  useEffect(() => {
+    if (!moves) setRested(null);
+    else {
+      const query = { ...moment.query };
+      if (dragged.at === null) delete query[dragged.line];
+      else query[dragged.line] = instant(dragged.at);
+      const timer = setTimeout(() => setRested(query), REST_MS);
+      return () => clearTimeout(timer);
+    }
+    return undefined;
+  }, [moves, dragged?.line, dragged?.at]);
+  return moves && rested ? { ...moment, a: rested, query: rested } : moment;
+}
+
 /** What the ranking is compared with: hand B, another law, or a history without somebody. */
 function Beside({ owner, beside, moment }) {
   const [kind, name] = split(beside);
@@ -94,59 +113,26 @@ function Ranking({ owner, question, mode, told, moment, beside }) {
   const [kind, name] = split(beside);
   const withMoment = kind === "moment" && moment.b;
   const withReplay = (kind === "law" || kind.startsWith("without_")) && name;
-  const moving = useMoving(owner, question, mode, told, moment);
   const extra = told.expanded?.synonyms ? [...new Set(Object.values(told.expanded.synonyms).flatMap((one) => Object.keys(one)))] : [];
   const others = told.understood?.parts ?? [];
   return html`
     ${others.length > 0 && html`<p class="muted">${t("ask.asked", { questions: others.map(plain).join(" | ") })}</p>`}
     ${extra.length > 0 && html`<p class="muted">${t("ask.synonyms", { words: extra.slice(0, 12).map(plain).join(", ") })}</p>`}
-    ${moving && html`<p class="muted" role="status">${t("ask.dragged", { at: moving.at })}</p>`}
-    ${moving && !told.results.length ? html`<${Cards} owner=${owner} question=${question} mode=${mode} told=${told} moment=${moment} moving=${moving} />` : withMoment ? html`<${MomentBeside} owner=${owner} question=${question} mode=${mode} told=${told} moment=${moment} />`
+    ${withMoment ? html`<${MomentBeside} owner=${owner} question=${question} mode=${mode} told=${told} moment=${moment} />`
       : withReplay ? html`<${ReplayBeside} owner=${owner} question=${question} mode=${mode} told=${told} moment=${moment} kind=${kind} name=${name} />`
       : told.results.length
         ? html`<p class="muted">${t("ask.total", { shown: number(told.results.length), total: number(told.total) })}</p>
           <${Legend} cards=${told.results} />
-          <${Cards} owner=${owner} question=${question} mode=${mode} told=${told} moment=${moment} moving=${moving} />`
+          <${Cards} owner=${owner} question=${question} mode=${mode} told=${told} moment=${moment} />`
         : html`<${Empty} title=${t("ask.none")}><p>${t(told.withheld.length ? "ask.none.withheld" : "ask.none.what")}</p><//>`}
     <${Shelf} owner=${owner} withheld=${told.withheld} mode=${mode} />`;
 }
 
-/** Cards in the order of the service; while a hand is dragged those, and in the order, of the instant under it. */
-function Cards({ owner, question, mode, told, moment, moving }) {
+/** Cards in the order of the service. */
+function Cards({ owner, question, mode, told, moment }) {
   const best = Math.max(...told.results.map((one) => one.score), 0.001);
-  const known = new Map(told.results.map((one) => [one.id, one]));
-  if (!moving) return html`<ol class="cards">${told.results.map((one, index) => html`<${Card} key=${one.id} owner=${owner} card=${one} rank=${told.offset + index + 1} best=${best}
+  return html`<ol class="cards">${told.results.map((one, index) => html`<${Card} key=${one.id} owner=${owner} card=${one} rank=${told.offset + index + 1} best=${best}
     weight=${one.weight} next=${told.results[index + 1]} question=${question} mode=${mode} moment=${moment} />`)}</ol>`;
-  return html`<ol class="cards">${moving.rows.slice(0, MOST).map((one) => html`<${Card} key=${one.id} owner=${owner} card=${known.get(one.id) ?? { id: one.id, memory: one.text ?? one.id, level: "full" }} rank=${one.rank} best=${best}
-    weight=${one.weight} question=${question} mode=${mode} moment=${moment} />`)}</ol>`;
-}
-
-/**
- * Ranks and weights of these cards at 120 instants, asked for once when a hand begins to move; the drag reads it. Null while no hand
- * moves, or until it is there.
- */
-function useMoving(owner, question, mode, told, moment) {
-  const dragged = usePreview();
-  const moves = dragged?.hand === "a";
-  const [begun, setBegun] = useState(null);
-  useEffect(() => {
-    setBegun(moves ? dragged.line : null);
-  }, [moves && dragged?.line]);
-  const line = begun === "known" ? "known" : "happened";
-  const other = line === "known" ? { as_of: moment.query.as_of } : { known: moment.query.known };
-  const ids = told.results.map((one) => one.id);
-  const body = { ids, query: question, mode, points: INSTANTS, line, until: new Date(Date.now() + 400 * 86_400_000).toISOString(), ...other };
-  if (line === "known") delete body.until;
-  for (const key of Object.keys(body)) if (body[key] === undefined) delete body[key];
-  const whole = useMemo(() => body, [JSON.stringify({ ...body, until: null })]);
-  const asked = useAskWith(begun && may("replay", owner, { mode }) ? path("owners", owner, "instants") : null, whole);
-  if (!moves || !asked.data || asked.data.line !== line) return null;
-  const instants = asked.data.instants.map(Date.parse);
-  const at = dragged.at ?? Date.now();
-  let index = 0;
-  while (index + 1 < instants.length && instants[index + 1] <= at) index += 1;
-  const rows = asked.data.rows.map((row) => ({ id: row.id, text: row.text, rank: row.ranks[index], weight: row.weights[index] }));
-  return { at: shownInstant(instants[index]), rows: rows.filter((row) => row.rank !== null).sort((one, other) => one.rank - other.rank) };
 }
 
 /** A column's hand and where it stands. */

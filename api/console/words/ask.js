@@ -54,7 +54,6 @@ words({
   "ask.column.law": ["Under the {law} law", "{law}定律下"],
   "ask.column.without": ["Without {name}", "去掉 {name}"],
   "ask.passed": ["passed by {ids}", "被 {ids} 超过"],
-  "ask.dragged": ["Ranks among these as of {at}; let go to ask.", "{at} 时这些结果的名次；松开即提问。"],
   "ask.asked": ["Also asked as: {questions}", "也按此提问：{questions}"],
   "ask.synonyms": ["Also looked for: {words}", "同时查找：{words}"],
   "ask.context.budget": ["Budget, tokens", "预算（词元）"],

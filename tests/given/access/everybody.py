@@ -181,8 +181,6 @@ ROUTES: Mapping[str, Case] = {
     f"GET {MEMORY}/compare.svg": Case(REPLAYS),
     f"GET {OWNER}/diff": Case(REPLAYS, {"since": "2026-01-06"}),
     f"POST {OWNER}/diff": Case(REPLAYS, body={"since": "2026-01-06"}),
-    f"GET {OWNER}/instants": Case(REPLAYS, {"ids": "coffee"}),
-    f"POST {OWNER}/instants": Case(REPLAYS, body={"ids": ["coffee"]}),
     f"GET {OWNER}/events": Case(AUDITS),
     f"GET {OWNER}/answers": Case(AUDITS),
     f"GET {OWNER}/answers/{{turn_id}}": Case(AUDITS, before=_answered),

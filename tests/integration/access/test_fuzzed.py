@@ -41,7 +41,7 @@ NAMES = (
     "key", "query", "ids", "include", "everything", "format", "law", "order", "prefix", "search", "principal", "wait",
     "actor", "caller", "dry_run", "memory_id", "session", "turn_id", "reason", "content", "expected_heads",
 )  # fmt: skip
-SLOW = {f"GET {given.OWNER}/compare", f"POST {given.OWNER}/replay", f"GET {given.OWNER}/instants"}
+SLOW = {f"GET {given.OWNER}/compare", f"POST {given.OWNER}/replay"}
 """Asked more seldom: each folds a history anew."""
 
 

@@ -262,7 +262,6 @@ NAMED: Mapping[str, dict[str, Any]] = {
     "bring_back": {"session": "s1"},
     "choose_profile": {"profile": "ebbinghaus"},
     "extract": {"dry_run": True},
-    "instants": {"ids": ["coffee"]},
     "retract": {"without_actors": ["assistant"], "dry_run": True},
     "set_aside": {"session": "s1"},
     "set_sensitivity": {"reason": "made up"},

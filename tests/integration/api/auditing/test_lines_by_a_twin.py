@@ -231,7 +231,6 @@ JUDGED_TODAY: dict[str, Question] = {
 ELSEWHERE = {
     "keys.access": "has one line: what is said of access happens as it is recorded",
     "differ.diff": "has two moments: `test_lines_of_every_question` holds it to the definition",
-    "instants.instants": "has a line of its own: `services/looking/test_instants_by_a_store.py`",
     "events.partition_events": "is everybody's: `test_the_events_of_a_partition_are_a_list_that_is_filtered`",
     "reader.history_pages": "walks the pages of `reader.history`",
     "reader.looked_at": "is what `reader.get` asks",

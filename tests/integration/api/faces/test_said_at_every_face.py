@@ -43,7 +43,6 @@ NO_KEY = {
     "POST /v1/owners/{owner}/context": "a block has an id of its own",
     "POST /v1/owners/{owner}/replay": "writes nothing",
     "POST /v1/owners/{owner}/diff": "writes nothing",
-    "POST /v1/owners/{owner}/instants": "writes nothing",
     "POST /v1/heads/check": "writes nothing",
     "POST /v1/keys": "each is another key",
     "POST /v1/keys/revoke": "a key is revoked or not",

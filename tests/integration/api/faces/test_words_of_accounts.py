@@ -30,7 +30,6 @@ LOOKS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("/fading", {"at": "2030-01-01T00:00:00Z", "limit": 1000}),
     ("/review", {"min_importance": 0, "limit": 100, "at": "2027-06-01T00:00:00Z"}),
     ("/diff", {"limit": 1000, "since": "2000-01-01"}),
-    ("/instants", {"query": "hedgehog adopted", "results": 100, "points": 3}),
     ("/history", {"limit": 1000}),
     ("/events", {"limit": 1000}),
     ("/export", {}),

@@ -87,8 +87,6 @@ ROUTES = {
     "GET /v1/owners/{owner}/review",
     "GET /v1/owners/{owner}/compare",
     "GET /v1/owners/{owner}/diff",
-    "GET /v1/owners/{owner}/instants",
-    "POST /v1/owners/{owner}/instants",
     "POST /v1/owners/{owner}/diff",
     "POST /v1/owners/{owner}/retract",
     "GET /v1/owners/{owner}/memories/{memory_id}/above",

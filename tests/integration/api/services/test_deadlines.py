@@ -105,7 +105,6 @@ QUESTIONS: dict[str, Question] = {
     "export as text": lambda store: store.application.records.export("alice", ExportOptions(), "text"),
     "cleanup, rehearsed": lambda store: store.application.cleaner.clean("alice", dry_run=True, jobs=ALL_JOBS),
     "extract, rehearsed": lambda store: store.application.extractor.rehearse("alice"),
-    "instants": lambda store: store.application.instants.instants("alice", ids=["m0"]),
     "sources": lambda store: store.application.named_sources.sources("alice"),
     "uses": lambda store: store.application.answers.uses("alice", "m0"),
     "episodes, rehearsed": lambda store: store.application.episodes.make("alice", dry_run=True),
@@ -197,14 +196,12 @@ BODIES: dict[str, dict[str, Any]] = {
     "/v1/owners/{owner}/retract": {"json": {"without_actors": ["user"], "dry_run": True}},
     "/v1/owners/{owner}/bring-back": {"json": {"session": "s1"}},
     "/v1/owners/{owner}/diff": {"json": {"since": "2000-01-01"}},
-    "/v1/owners/{owner}/instants": {"json": {"ids": ["m0"]}},
 }
 """What is told beside; of `heads/check` it depends on the store."""
 QUERIES = {
     "/v1/owners/{owner}/map": {"topic": "coffee"},
     "/v1/owners/{owner}/map.svg": {"topic": "coffee"},
     "/v1/owners/{owner}/diff": {"since": "2000-01-01"},
-    "/v1/owners/{owner}/instants": {"query": "coffee"},
 }
 
 
