@@ -15,11 +15,11 @@ from typing import Literal
 
 import redis
 
+from engramlog_server.events.encryption.seals import Seals
 from engramlog_server.events.errors import EmbeddedRedisError
 from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import open_wire
-from engramlog_server.events.sealing.seals import Seals
 from engramlog_server.ops.embedded import launch as embedded_launch
 from engramlog_server.ops.embedded.binary import RedisBinary, find_redis_server
 from engramlog_server.projections.language.marks import MARKER

@@ -27,8 +27,8 @@ from pydantic import Field
 from uuid_utils import compat
 
 from engramlog_server.events.catalogue import EVENT_TYPES, LATEST_VERSION, SIDE_EVENTS, EventData
+from engramlog_server.events.encryption.cipher import BODY_MARK
 from engramlog_server.events.errors import UndecodableEvent
-from engramlog_server.events.sealing.cipher import BODY_MARK
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.events.trust import PROPOSED, parted
 from engramlog_server.events.vocabulary import FUTURE_TOLERANCE, Actor, EventId, Id, Shape, Time, Trust

@@ -7,6 +7,7 @@ from secrets import token_bytes
 from threading import Condition, Lock
 from uuid import UUID
 
+from engramlog_server.events.encryption.cipher import SALT_BYTES
 from engramlog_server.events.entry import (
     LOCAL,
     SECRET_BYTES,
@@ -20,7 +21,6 @@ from engramlog_server.events.entry import (
 from engramlog_server.events.envelope import UNMARKED, Marker, Marks, Prepared, Stored
 from engramlog_server.events.log import Appendable, AppendReceipt, Status, check_request_size, marked
 from engramlog_server.events.partitions import DEFAULT_PARTITIONS, partition_of, position_text
-from engramlog_server.events.sealing.cipher import SALT_BYTES
 from engramlog_server.events.trust import ASSERTED
 from engramlog_server.events.vocabulary import Trust
 

@@ -26,11 +26,11 @@ from engramlog_server.events.redis.wire import WirePool, open_wire
 from engramlog_server.ops.clock import now
 from engramlog_server.ops.embedders import embedders_of
 from engramlog_server.ops.every import Every
+from engramlog_server.ops.keys.master import master_of
 from engramlog_server.ops.keys.place import keys_of
 from engramlog_server.ops.logs import start_logging, teller
 from engramlog_server.ops.models import chat_of
 from engramlog_server.ops.processes.ending import end_by_signal, end_with, over
-from engramlog_server.ops.sealing.master import master_of
 from engramlog_server.ops.settings import Settings, load_settings
 from engramlog_server.ops.tracebacks import reason_of, tell_words, words_are_told
 from engramlog_server.ops.worker import add_options, awaited_identity, open_url, store_url

@@ -20,10 +20,10 @@ from engramlog_server.api.requests.checks import refusal_told
 from engramlog_server.events.errors import EngramlogError
 from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.wire import open_wire
+from engramlog_server.ops.keys.master import master_of
 from engramlog_server.ops.keys.place import keys_of
 from engramlog_server.ops.processes.limits import look_seldom
 from engramlog_server.ops.processes.shares import PartitionTask, ToldLine, do_one, told
-from engramlog_server.ops.sealing.master import master_of
 from engramlog_server.ops.settings import load_settings
 from engramlog_server.ops.tracebacks import clean_tracebacks, tell_words, traced
 from engramlog_server.ops.worker import store_url

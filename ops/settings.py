@@ -30,8 +30,8 @@ from engramlog_server.events.trust import ASSERTED
 from engramlog_server.events.vocabulary import Trust
 from engramlog_server.events.wording import allowed_words
 from engramlog_server.ops.environment import data_folder, told_by, unknown_settings
+from engramlog_server.ops.keys.settings import SealingSettings
 from engramlog_server.ops.public_settings import ALLOWED, BeyondSettings, Place, is_safe, read_place
-from engramlog_server.ops.sealing.settings import SealingSettings
 from engramlog_server.projections.choices import VIEW_BYTES
 from engramlog_server.projections.embedding.endpoint_wire import base_url, checked_key
 from engramlog_server.projections.embedding.names import NAMED, embedder_kind

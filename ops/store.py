@@ -38,9 +38,9 @@ from engramlog_server.ops.embedded.server import EmbeddedRedis, find_redis_serve
 from engramlog_server.ops.embedded.socket import url_of
 from engramlog_server.ops.kept.rejection_keeper import KeepingLog, ValueKeeper
 from engramlog_server.ops.kept.rejections import ValueFile, values_path
+from engramlog_server.ops.keys.master import key_in, master_of
+from engramlog_server.ops.keys.master_file import NAME, lies_there, make_key_file
 from engramlog_server.ops.keys.place import key_file_of, keys_of
-from engramlog_server.ops.sealing.key_file import NAME, lies_there, make_key_file
-from engramlog_server.ops.sealing.master import key_in, master_of
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.tracebacks import tell_words
 from engramlog_server.projections.language.marks import MARKER
@@ -233,12 +233,12 @@ def _fenced_again(
     cannot be read: nothing is answered then."""
     if identity.sealed is None:
         return _FencedAgain()
-    from engramlog_server.ops.erasing.fence_list import FenceList, list_path  # noqa: PLC0415 - of a sealed store
+    from engramlog_server.ops.erasure.fence_list import FenceList, list_path  # noqa: PLC0415 - of a sealed store
 
     path = list_path(settings, identity.store_id)
     if not os.path.lexists(path):
         return _FencedAgain()
-    from engramlog_server.ops.erasing.came_back import fence_again, wipe_again  # noqa: PLC0415 - where there is a list
+    from engramlog_server.ops.erasure.reappearance import fence_again, wipe_again  # noqa: PLC0415 - where there is a list
 
     listed = FenceList(path, identity.store_id)
     owners = len(fence_again(wire, identity.tags, listed.read()))
@@ -253,7 +253,7 @@ def _tell_locked(wire: Wire, identity: StoreIdentity, alarms: RedisAlarms) -> No
     log. It stands until that entry opens: newer ones do at once."""
     if identity.sealed is None:
         return
-    from engramlog_server.ops.erasing.came_back import without_keys  # noqa: PLC0415 - of a sealed store
+    from engramlog_server.ops.erasure.reappearance import without_keys  # noqa: PLC0415 - of a sealed store
 
     told = {one.subject for one in alarms.standing() if one.name == KEYS_OLDER}
     found = without_keys(wire, identity.tags, told)

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 import redis
 
+from engramlog_server.consumers.encryption.vectors import count_vectors
 from engramlog_server.consumers.fold.presence import LEASE_MS, live_workers
-from engramlog_server.consumers.sealing.vectors import count_vectors
 from engramlog_server.events.errors import EmbeddedRedisError, StoreError, StoreMismatch
 from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.cluster.wire import ClusterWire

@@ -10,7 +10,7 @@ from engramlog_server.events.errors import EngramlogError
 from engramlog_server.ops.catch_up import FoldCatchUp, Tell
 from engramlog_server.ops.embedded.folder import Role
 from engramlog_server.ops.embedders import meanings_of
-from engramlog_server.ops.erasing.watch import ErasedWatch
+from engramlog_server.ops.erasure.watch import ErasedWatch
 from engramlog_server.ops.joined import JoinedApplication
 from engramlog_server.ops.models import model_of
 from engramlog_server.ops.settings import Settings

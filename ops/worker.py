@@ -16,18 +16,18 @@ from engramlog_server.consumers.fold.figures import FoldFigures
 from engramlog_server.consumers.fold.folder import Probe, unprobed
 from engramlog_server.consumers.fold.presence import LEASE_MS
 from engramlog_server.consumers.fold.worker import FoldWorker
+from engramlog_server.events.encryption.key_store import OpenKeyStore
+from engramlog_server.events.encryption.seals import MasterKey
 from engramlog_server.events.errors import BadSetting, EngramlogError
 from engramlog_server.events.redis.alarms import RedisAlarms
 from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.wire import Script, WirePool, open_wire
-from engramlog_server.events.sealing.key_store import OpenKeyStore
-from engramlog_server.events.sealing.seals import MasterKey
 from engramlog_server.events.text import holds_secret
+from engramlog_server.ops.keys.master import master_of
 from engramlog_server.ops.keys.place import keys_of
 from engramlog_server.ops.logs import start_logging, teller
 from engramlog_server.ops.processes.ending import end_by_signal, end_with
 from engramlog_server.ops.processes.limits import look_seldom
-from engramlog_server.ops.sealing.master import master_of
 from engramlog_server.ops.settings import Settings, load_settings
 from engramlog_server.ops.tracebacks import tell_words
 from engramlog_server.ops.worker_id import new_worker_id

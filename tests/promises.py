@@ -58,11 +58,11 @@ PROMISES = (
         "an erasure that was killed is ended by the next one, and a restore too",
         (
             (
-                "integration/erasing/test_killed.py::test_killed_behind_the_fence_nothing_is_said_or_read_and_the_next_run_ends_it"
+                "integration/erasure/test_killed.py::test_killed_behind_the_fence_nothing_is_said_or_read_and_the_next_run_ends_it"
                 "[valkey-between prefetch and commit]"
             ),
             (
-                "integration/erasing/words/test_words_killed.py::test_killed_anywhere_and_called_again_it_ends_as_if_it_had_not_been"
+                "integration/erasure/words/test_words_killed.py::test_killed_anywhere_and_called_again_it_ends_as_if_it_had_not_been"
                 "[between prefetch and commit]"
             ),
             (
@@ -123,12 +123,12 @@ PROMISES = (
     Promise(
         "a store that lay open is sealed without a loss, no word of it lies open, and nothing opens it before",
         (
-            "integration/sealing/test_seal.py::test_no_word_lies_open_and_events_chains_digests_and_records_are_the_same",
+            "integration/encryption/test_seal.py::test_no_word_lies_open_and_events_chains_digests_and_records_are_the_same",
             (
-                "integration/sealing/test_seal.py::test_a_sealing_killed_anywhere_goes_on_and_ends_the_same"
+                "integration/encryption/test_seal.py::test_a_sealing_killed_anywhere_goes_on_and_ends_the_same"
                 "[valkey-before a partition is noted-1]"
             ),
-            "integration/sealing/test_seal_command.py::test_no_file_of_the_folder_holds_a_word_and_every_answer_is_the_same",
+            "integration/encryption/test_seal_command.py::test_no_file_of_the_folder_holds_a_word_and_every_answer_is_the_same",
         ),
     ),
     Promise(

@@ -52,6 +52,7 @@ from engramlog_server.api.shapes import (
 from engramlog_server.api.work.patience import current_check
 from engramlog_server.events.alarms import ACCESSES_LOST, KNOWN, PARTITION_GAP, REPLICAS_LACKING, WRITES_FAIL, as_dict
 from engramlog_server.events.catalogue import EventDiscarded
+from engramlog_server.events.encryption.seals import SealingStanding
 from engramlog_server.events.envelope import decode, from_micros, utc_text
 from engramlog_server.events.errors import LogGap, NotFound, NotYetFolded, StoreUnavailable, UndecodableEvent, refused
 from engramlog_server.events.log import EventLog
@@ -72,7 +73,6 @@ from engramlog_server.events.redis.gap import look, refuse_gap_seen
 from engramlog_server.events.redis.opening import opened_where_it_can_be
 from engramlog_server.events.redis.secrets import read_ciphers
 from engramlog_server.events.redis.wire import Wire, WirePool, all_runs, in_haste
-from engramlog_server.events.sealing.seals import SealingStanding
 from engramlog_server.events.validation import make_event, ready
 from engramlog_server.projections.access.caller import Caller
 from engramlog_server.projections.checks import Check

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any
 
 from engramlog_server.consumers.fold.figures import FoldFigures
+from engramlog_server.events.encryption.cipher import BODY_MARK, ValueCipher
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import OwnerErased, StoreUnavailable, UndecodableEvent
 from engramlog_server.events.parameters import DEFAULTS, Parameters
@@ -19,7 +20,6 @@ from engramlog_server.events.redis.gap import refuse_holes
 from engramlog_server.events.redis.opening import opened_where_it_can_be
 from engramlog_server.events.redis.secrets import read_ciphers
 from engramlog_server.events.redis.wire import TOGETHER_BYTES, Script, Wire, packed
-from engramlog_server.events.sealing.cipher import BODY_MARK, ValueCipher
 from engramlog_server.projections.fold.partition import (
     Decoded,
     EncodedOutcome,

@@ -36,6 +36,8 @@ from engramlog_server.consumers.jobs.raw_memories import JUDGE, judge_raw
 from engramlog_server.consumers.jobs.reviewing import REVIEW, ReviewJob
 from engramlog_server.consumers.verify.levels import Levels
 from engramlog_server.events.alarms import LOG_CHANGED, LOG_ROLLED_BACK, PARTITION_GAP
+from engramlog_server.events.encryption.cipher import BODY_MARK, salts_id
+from engramlog_server.events.encryption.key_store import ID_SHIFT, UNUSED_SECONDS, second_of
 from engramlog_server.events.errors import BadSetting, EmbedderFailed, StoreFull
 from engramlog_server.events.partitions import ALARMS_KEY, LogKeys
 from engramlog_server.events.redis.durability import RECEIPT_LOST
@@ -43,8 +45,6 @@ from engramlog_server.events.redis.log import pages
 from engramlog_server.events.redis.secrets import secret_lines
 from engramlog_server.events.redis.server import redis_micros
 from engramlog_server.events.redis.wire import Wire
-from engramlog_server.events.sealing.cipher import BODY_MARK, salts_id
-from engramlog_server.events.sealing.key_store import ID_SHIFT, UNUSED_SECONDS, second_of
 from engramlog_server.projections.embedding.likeness import Likeness
 from engramlog_server.projections.lifecycle import LEVELS
 from engramlog_server.projections.lifecycle.extracting import RULES

@@ -18,11 +18,11 @@ from engramlog_server.consumers.fold.presence import LEASE_MS
 from engramlog_server.consumers.jobs.leader import BESIDE, REFUSED, queue_name, schedule_key
 from engramlog_server.events import errors
 from engramlog_server.events.alarms import one_line
+from engramlog_server.events.encryption.redaction import OF_THE_STORE
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import EngramlogError, StoreError
 from engramlog_server.events.redis.server import redis_ms
 from engramlog_server.events.redis.wire import Script, Wire
-from engramlog_server.events.sealing.untold import OF_THE_STORE
 from engramlog_server.events.text import whole
 
 UNKNOWN = ("leader", "last_tick", "next_tick", "queued", "running", "failed", "refused", "beside", "stopped", "done")

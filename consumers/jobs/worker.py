@@ -21,7 +21,7 @@ from rq.registry import FailedJobRegistry, FinishedJobRegistry, ScheduledJobRegi
 from rq.utils import current_timestamp, now
 
 from engramlog_server.consumers.jobs.job import MOST_ID, JobValidator, StoreJob
-from engramlog_server.events.sealing.untold import untold
+from engramlog_server.events.encryption.redaction import untold
 
 POLL_SECONDS = 0.25
 """How often an idle worker asks for a job."""

@@ -10,15 +10,15 @@ from typing import NamedTuple
 
 import msgspec
 
+from engramlog_server.consumers.verify.encryption import Opening
 from engramlog_server.consumers.verify.findings import Findings
 from engramlog_server.consumers.verify.oracle import Ledger, Oracle
-from engramlog_server.consumers.verify.sealing import Opening
+from engramlog_server.events.encryption.seals import is_tombstone
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.log import EventLog
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.scan import pairs
 from engramlog_server.events.redis.wire import Wire
-from engramlog_server.events.sealing.seals import is_tombstone
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.checks import Check, unchecked
 from engramlog_server.projections.language.sensitivity.event_level import LEVEL_RULES

@@ -19,11 +19,11 @@ import msgspec
 
 from engramlog_server.consumers.verify.findings import MOST_UNOPENED_NAMED
 from engramlog_server.events.catalogue import SIDE_EVENTS
+from engramlog_server.events.encryption.skeleton import is_left
 from engramlog_server.events.entry import commitment, dedupe_field, fingerprint, read
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.parameters import Parameters
 from engramlog_server.events.partitions import DEDUPE_BUCKETS, dedupe_bucket, partition_of, position_text
-from engramlog_server.events.sealing.wordless import is_left
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.events.trust import parted
 from engramlog_server.projections.fold.changelog import FIRST_LINK, Entry, event_link

@@ -17,12 +17,12 @@ import msgspec
 
 from engramlog_server.consumers.verify.findings import LIES_OPEN, Findings
 from engramlog_server.consumers.verify.oracle import MARK_BYTES, ExpectedKeys, Oracle, mark, mark_of
+from engramlog_server.events.encryption.cipher import VALUE_MARK, ValueCipher
+from engramlog_server.events.encryption.compression import VALUES, expanded
 from engramlog_server.events.errors import DamagedState
 from engramlog_server.events.partitions import position_text
 from engramlog_server.events.redis.scan import PAGE, members, pairs
 from engramlog_server.events.redis.wire import Argument, Wire
-from engramlog_server.events.sealing.cipher import VALUE_MARK, ValueCipher
-from engramlog_server.events.sealing.compression import VALUES, expanded
 from engramlog_server.projections.fold.changelog import FIRST_LINK, laid, link, pack, unpack
 from engramlog_server.projections.fold.owner import OwnerState, decode_owner, encode_owner
 from engramlog_server.projections.fold.partition import WorkingOwner

@@ -14,6 +14,7 @@ from typing import Any
 
 import redis
 
+from engramlog_server.consumers.verify.encryption import Opening, compare_gone, compare_secrets
 from engramlog_server.consumers.verify.findings import Findings
 from engramlog_server.consumers.verify.keys import (
     compare_builds,
@@ -27,8 +28,8 @@ from engramlog_server.consumers.verify.levels import believed_mark, compare_leve
 from engramlog_server.consumers.verify.oracle import Ledger, Oracle
 from engramlog_server.consumers.verify.owner import StoredOwner, compare_owner, opened_packs, read_found, read_some
 from engramlog_server.consumers.verify.past import PastComparison, StoredIndex, compare_index, read_index
-from engramlog_server.consumers.verify.sealing import Opening, compare_gone, compare_secrets
 from engramlog_server.consumers.verify.vectors import compare_vectors
+from engramlog_server.events.encryption.cipher import ValueCipher
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import DamagedState, LogGap
 from engramlog_server.events.parameters import DEFAULTS
@@ -38,7 +39,6 @@ from engramlog_server.events.redis.log import entries
 from engramlog_server.events.redis.scan import pairs
 from engramlog_server.events.redis.server import redis_ms
 from engramlog_server.events.redis.wire import Wire, open_wire
-from engramlog_server.events.sealing.cipher import ValueCipher
 from engramlog_server.projections.fold.owner import PROJECTION_VERSION
 from engramlog_server.projections.fold.partition import Checkpoint
 from engramlog_server.projections.redis.builds import BuildKeys, is_build, version_of

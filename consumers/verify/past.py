@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from engramlog_server.consumers.verify.encryption import Opening
 from engramlog_server.consumers.verify.findings import LIES_OPEN, Findings
 from engramlog_server.consumers.verify.oracle import ExpectedKeys
-from engramlog_server.consumers.verify.sealing import Opening
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import DamagedState, LogGap
 from engramlog_server.events.partitions import parse_position

@@ -13,6 +13,9 @@ import msgspec
 
 from engramlog_server.consumers.verify.findings import Findings
 from engramlog_server.events.catalogue import OwnerErasure, WordsErasure
+from engramlog_server.events.encryption.cipher import salts_id
+from engramlog_server.events.encryption.key_store import KEYS_FIELD
+from engramlog_server.events.encryption.seals import erasure_of, is_tombstone
 from engramlog_server.events.envelope import decode
 from engramlog_server.events.errors import FoldError, StoreError, StoreMismatch, UndecodableEvent
 from engramlog_server.events.of_the_store import ERASURES, label_of
@@ -34,9 +37,6 @@ from engramlog_server.events.redis.opening import opened
 from engramlog_server.events.redis.scan import keys_like, pairs
 from engramlog_server.events.redis.secrets import readmission, whole_number
 from engramlog_server.events.redis.wire import Argument, Wire
-from engramlog_server.events.sealing.cipher import salts_id
-from engramlog_server.events.sealing.key_store import KEYS_FIELD
-from engramlog_server.events.sealing.seals import erasure_of, is_tombstone
 from engramlog_server.events.text import AUTO, UNREADABLE
 from engramlog_server.events.text import MOST_NAMED as MOST_CHARACTERS
 from engramlog_server.projections.embedding.names import embedder_kind

@@ -10,14 +10,14 @@ from urllib.parse import quote, unquote
 
 import numpy as np
 
+from engramlog_server.consumers.verify.encryption import Opening
 from engramlog_server.consumers.verify.findings import LIES_OPEN, Findings
 from engramlog_server.consumers.verify.keys import Keys
 from engramlog_server.consumers.verify.oracle import Oracle
-from engramlog_server.consumers.verify.sealing import Opening
+from engramlog_server.events.encryption.cipher import VALUE_MARK, ValueCipher
 from engramlog_server.events.errors import DamagedState
 from engramlog_server.events.redis.scan import pairs
 from engramlog_server.events.redis.wire import Wire
-from engramlog_server.events.sealing.cipher import VALUE_MARK, ValueCipher
 from engramlog_server.projections.embedding.meaning import KEY_BYTES, content_key, embedded_text
 from engramlog_server.projections.embedding.vectors import VectorKeys, unpack_pieces, unpack_whole
 from engramlog_server.projections.redis.builds import BuildKeys, is_build, version_of

@@ -8,10 +8,10 @@ from redis.backoff import NoBackoff
 from redis.driver_info import DriverInfo
 from redis.retry import Retry
 
+from engramlog_server.events.encryption.key_store import OpenKeyStore
+from engramlog_server.events.encryption.seals import MasterKey, Seals
 from engramlog_server.events.redis.address import read_address
 from engramlog_server.events.redis.wire import StoreClient
-from engramlog_server.events.sealing.key_store import OpenKeyStore
-from engramlog_server.events.sealing.seals import MasterKey, Seals
 
 DRIVER = DriverInfo()
 """Made once: redis-py would read its package's metadata again for each connection."""

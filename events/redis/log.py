@@ -17,6 +17,7 @@ import redis
 
 from engramlog_server.events.alarms import LOG_CHANGED, PARTITION_GAP, Alarms
 from engramlog_server.events.catalogue import LATEST_VERSION
+from engramlog_server.events.encryption.seals import Seals
 from engramlog_server.events.entry import LOCAL, SECRET_BYTES, Naming, checked_principal
 from engramlog_server.events.envelope import UNMARKED, Marker, Stored
 from engramlog_server.events.errors import LogGap, StoreUnavailable
@@ -31,7 +32,6 @@ from engramlog_server.events.redis.opening import opened, opened_where_it_can_be
 from engramlog_server.events.redis.secrets import Chance, Secrets, read_lines, read_naming, read_secrets, read_seqs
 from engramlog_server.events.redis.server import StoreClock, redis_micros
 from engramlog_server.events.redis.wire import Wire, WirePool, as_store_error, in_haste
-from engramlog_server.events.sealing.seals import Seals
 from engramlog_server.events.trust import ASSERTED, lowest
 from engramlog_server.events.vocabulary import Trust
 

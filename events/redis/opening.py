@@ -19,6 +19,10 @@ from engramlog_server.events.catalogue import (
     ToolResultRecorded,
     TurnRecorded,
 )
+from engramlog_server.events.encryption.cipher import BODY_MARK, NotOpened, ValueCipher, body_about, open_body, salts_id
+from engramlog_server.events.encryption.compression import body_dictionary
+from engramlog_server.events.encryption.key_store import has_words
+from engramlog_server.events.encryption.skeleton import WORDS
 from engramlog_server.events.entry import commitment, keyed
 from engramlog_server.events.envelope import AnyEvent, Prepared, Stored, decode
 from engramlog_server.events.errors import (
@@ -34,10 +38,6 @@ from engramlog_server.events.of_the_store import SYSTEM_OWNERS
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.secrets import read_ciphers
 from engramlog_server.events.redis.wire import Script, Wire
-from engramlog_server.events.sealing.cipher import BODY_MARK, NotOpened, ValueCipher, body_about, open_body, salts_id
-from engramlog_server.events.sealing.compression import body_dictionary
-from engramlog_server.events.sealing.key_store import has_words
-from engramlog_server.events.sealing.wordless import WORDS
 
 GONE_BYTES = 16
 _PURPOSE = b"erased id"
@@ -156,7 +156,7 @@ _STORED = tuple.__new__
 def opened(wire: Wire, keys: LogKeys, found: Sequence[Stored]) -> list[Stored]:
     """The entries with their bodies open. Raises StoreError, KeyUnavailable where an owner's key cannot be had, and DamagedState
     where a body does not open under the right key, or what is said of keys and grants lies open in a sealed store: whoever can
-    write to Redis would make himself a key. Of one whose words were erased it is the skeleton (`events.sealing.wordless`); one
+    write to Redis would make himself a key. Of one whose words were erased it is the skeleton (`events.encryption.skeleton`); one
     whose salts are lost, or whose owner was erased, stays sealed. Any other that lies open in a sealed store does not open
     either."""
     if wire.seals.is_on and any(one.body[:1] != BODY_MARK for one in found):

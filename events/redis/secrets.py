@@ -12,12 +12,12 @@ from threading import Lock
 from typing import NamedTuple
 from uuid import UUID
 
+from engramlog_server.events.encryption.cipher import ValueCipher
+from engramlog_server.events.encryption.seals import Seals, erased, is_tombstone
 from engramlog_server.events.entry import FINGERPRINT_BYTES, SECRET_BYTES, Naming, dedupe_field
 from engramlog_server.events.errors import KeyUnavailable, StoreError, StoreMismatch
 from engramlog_server.events.partitions import LogKeys, dedupe_bucket, partition_of
 from engramlog_server.events.redis.wire import Argument, Script, Wire
-from engramlog_server.events.sealing.cipher import ValueCipher
-from engramlog_server.events.sealing.seals import Seals, erased, is_tombstone
 
 MOST_KEPT = 50_000
 """Secrets that one process keeps at most, of the owners asked for last: about 10 MB."""

@@ -21,9 +21,9 @@ import hiredis
 import redis
 from redis.exceptions import AskError, ClusterDownError, MovedError, TryAgainError
 
+from engramlog_server.events.encryption.seals import SEALED_FIELD, Seals
 from engramlog_server.events.errors import EngramlogError, StoreError, StoreFull, StoreUnavailable, UnderReplicated
 from engramlog_server.events.partitions import STORE_KEY
-from engramlog_server.events.sealing.seals import SEALED_FIELD, Seals
 
 Argument = bytes | str | int | float
 AGAIN = "the same request can be sent again safely"

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 from pathlib import Path
 
-from engramlog_server.consumers.backup.proving import LogProof
+from engramlog_server.consumers.backup.proof import LogProof
 from engramlog_server.ops.backup.folder import BackupFolder, BackupUnusable, open_backup
 
 _NAME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ")

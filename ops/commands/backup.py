@@ -67,8 +67,8 @@ def make(
     the master key apart from both. With `--keep` old backups are removed after the new one is proved and contains all that they
     contain; backups of other stores and other files stay. Exit code 3: a backup had to stay; each is listed with the reason.
     """
-    from engramlog_server.ops.backup.making import keys_asked, make_backup
-    from engramlog_server.ops.backup.rotating import rotate_backups
+    from engramlog_server.ops.backup.make import keys_asked, make_backup
+    from engramlog_server.ops.backup.rotation import rotate_backups
     from engramlog_server.ops.commands.notices import patient
     from engramlog_server.ops.settings import load_settings
     from engramlog_server.ops.store import open_the_store
@@ -171,7 +171,7 @@ def check(
 
     Exit code 3: it is incomplete, because the keys of a sealed store are missing or do not open all of it.
     """
-    from engramlog_server.ops.backup.checking import check_backup
+    from engramlog_server.ops.backup.check import check_backup
     from engramlog_server.ops.backup.folder import held, open_backup
     from engramlog_server.ops.settings import load_settings
 
@@ -213,7 +213,7 @@ def restore(
     `engramlog backup take-over`. If the command is killed, run it again. Exit code 3: some entries do not open.
     """
     from engramlog_server.ops.backup.folder import held, open_backup
-    from engramlog_server.ops.backup.restoring import restore_backup
+    from engramlog_server.ops.backup.restore import restore_backup
     from engramlog_server.ops.commands.notices import patient
     from engramlog_server.ops.settings import load_settings
 
@@ -306,7 +306,7 @@ def take_over(
     Nothing may use the original any more. Later events of the original are given up: kept heads and receipts of this machine
     about them are accepted as lost, and `verify` reports that for good.
     """
-    from engramlog_server.ops.backup.taking_over import left_behind, take_store_over
+    from engramlog_server.ops.backup.take_over import left_behind, take_store_over
     from engramlog_server.ops.commands.notices import patient
     from engramlog_server.ops.settings import load_settings
     from engramlog_server.ops.store import open_the_store

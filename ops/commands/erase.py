@@ -17,7 +17,7 @@ from engramlog_server.api.cli.app import Json, app, complain, err, out, print_js
 from engramlog_server.events.errors import EngramlogError, InputError, NotConfirmed, refused
 
 if TYPE_CHECKING:
-    from engramlog_server.ops.erasing.beforehand import ErasurePlan
+    from engramlog_server.ops.erasure.plan import ErasurePlan
     from engramlog_server.ops.settings import Settings
     from engramlog_server.ops.store import OpenStore
 
@@ -174,7 +174,7 @@ def _refuse(asked: _Asked) -> None:
 
 def _all_left(store: OpenStore, settings: Settings, asked: _Asked) -> list[_Act]:
     """Every erasure that did not end, or came back."""
-    from engramlog_server.ops.erasing.came_back import left_to_erase
+    from engramlog_server.ops.erasure.reappearance import left_to_erase
 
     return [
         partial(_erase, store, settings, owner, ids, asked, begun=True) for owner, ids in left_to_erase(store, settings)
@@ -224,9 +224,9 @@ def _erase(
 
     from engramlog_server.api.services.deleting import split_ids
     from engramlog_server.ops.commands.notices import patient
-    from engramlog_server.ops.erasing.beforehand import MOST_NAMED, ErasurePlan, told_of_owner, told_of_words
-    from engramlog_server.ops.erasing.carry_out import carry_out
-    from engramlog_server.ops.erasing.elsewhere import names_elsewhere
+    from engramlog_server.ops.erasure.machine import carry_out
+    from engramlog_server.ops.erasure.plan import MOST_NAMED, ErasurePlan, told_of_owner, told_of_words
+    from engramlog_server.ops.erasure.rare_names import names_elsewhere
     from engramlog_server.ops.wiring import application_on
 
     plan = ErasurePlan(owner, tuple(split_ids(ids)) if ids else (), asked.ground, asked.reason, begun)
@@ -289,7 +289,7 @@ def _write(path: Path, told: dict[str, Any]) -> None:
 
 def _readmit(owner: str, reason: str, json: bool) -> None:
     from engramlog_server.ops.commands.notices import patient
-    from engramlog_server.ops.erasing.carry_out import readmit_owner
+    from engramlog_server.ops.erasure.machine import readmit_owner
     from engramlog_server.ops.settings import load_settings
     from engramlog_server.ops.store import open_the_store
 

@@ -18,10 +18,10 @@ from engramlog_server.events.errors import BadSetting, InputError, StoreMismatch
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from engramlog_server.events.encryption.seals import MasterKey, Seals
     from engramlog_server.events.redis.wire import Wire
-    from engramlog_server.events.sealing.seals import MasterKey, Seals
     from engramlog_server.ops.kept.rejections import ValueFile
-    from engramlog_server.ops.sealing.rewrap import Wraps
+    from engramlog_server.ops.keys.rewrap import Wraps
     from engramlog_server.ops.settings import Settings
 
 LONG = 1_000
@@ -51,8 +51,8 @@ def _sealed(settings: Settings) -> Iterator[_Sealed]:
     from engramlog_server.events.redis.wire import open_wire
     from engramlog_server.ops.commands.notices import patient
     from engramlog_server.ops.kept.rejections import ValueFile, values_path
+    from engramlog_server.ops.keys.master import key_in, master_of
     from engramlog_server.ops.keys.place import keys_of
-    from engramlog_server.ops.sealing.master import key_in, master_of
     from engramlog_server.ops.store import folder_of, reach_the_store
     from engramlog_server.projections.redis.create import known_identity
 
@@ -128,7 +128,7 @@ def master_key(
 
 def _new(file: Path, json: bool) -> None:
     """Make a file with a new master key, for this user alone."""
-    from engramlog_server.ops.sealing.key_file import make_key_file, read_key_file
+    from engramlog_server.ops.keys.master_file import make_key_file, read_key_file
 
     path = file.expanduser().absolute()
     if not (path.parent.is_dir() and os.access(path.parent, os.W_OK | os.X_OK)):
@@ -184,7 +184,7 @@ def _show(json: bool) -> None:
 
 def _wraps(store: _Sealed) -> Wraps:
     """Which keys anything of this store is wrapped under."""
-    from engramlog_server.ops.sealing.rewrap import wraps_of
+    from engramlog_server.ops.keys.rewrap import wraps_of
 
     return wraps_of(store.wire, store.tags, store.master)
 
@@ -194,7 +194,7 @@ def _held(store: _Sealed) -> tuple[list[str] | None, str | None]:
     if store.file is None:
         (line,) = store.master.wrap([(b"", bytes(32))])
         return None, store.master.wrapped_by(line)
-    from engramlog_server.ops.sealing.key_file import read_key_file
+    from engramlog_server.ops.keys.master_file import read_key_file
 
     ring = read_key_file(store.file)
     return ring.names, ring.name
@@ -219,7 +219,7 @@ def _rotate(json: bool) -> None:
 
     Running processes take it by themselves. A key service rotates its keys itself: `bao write -f MOUNT/keys/KEY/rotate`.
     """
-    from engramlog_server.ops.sealing.key_file import read_key_file, rotate_key_file
+    from engramlog_server.ops.keys.master_file import read_key_file, rotate_key_file
 
     path = _file("--rotate")
     before = read_key_file(path).name
@@ -239,7 +239,7 @@ def _rewrap(json: bool) -> None:
     Killed anywhere, run it again: it goes on. Exit code 3 where some lines do not open; they stay as they are.
     """
     from engramlog_server.ops.kept.rejections import wrap_kept
-    from engramlog_server.ops.sealing.rewrap import rewrap
+    from engramlog_server.ops.keys.rewrap import rewrap
 
     with _sealed(_settings()) as store, progress("rewrap", json, long=LONG) as advance:
         done = rewrap(store.wire, store.tags, store.seals, advance)
@@ -269,7 +269,7 @@ def _render_rewrapped(answer: dict[str, Any]) -> None:
 def _drop(key: str, json: bool) -> None:
     """Take a key out of the file that nothing in the store needs any more. Backups of before the rewrap need it: keep a copy."""
     from engramlog_server.ops.clock import now
-    from engramlog_server.ops.sealing.key_file import drop_key, read_key_file, rotated_seconds
+    from engramlog_server.ops.keys.master_file import drop_key, read_key_file, rotated_seconds
 
     settings, path = _settings(), _file("--drop")
     ring = read_key_file(path)
@@ -305,8 +305,8 @@ def _render_dropped(answer: dict[str, Any]) -> None:
 
 def _file(what: str) -> Path:
     """The file of the master key. Raises BadSetting where there is none."""
-    from engramlog_server.ops.sealing.master import key_in
-    from engramlog_server.ops.sealing.place import service_key
+    from engramlog_server.ops.keys.master import key_in
+    from engramlog_server.ops.keys.master_place import service_key
 
     settings = _settings()
     path = key_in(settings.data.expanduser() if settings.redis_url is None else None, settings)

@@ -208,9 +208,9 @@ def worker(
     json: Json = False,
 ) -> None:
     """Run one fold worker on your own Redis until SIGTERM; any number, on any hosts."""
+    from engramlog_server.ops.keys.master import master_of
     from engramlog_server.ops.keys.place import keys_of
     from engramlog_server.ops.logs import start_logging
-    from engramlog_server.ops.sealing.master import master_of
     from engramlog_server.ops.settings import load_settings
     from engramlog_server.ops.store import open_the_store
     from engramlog_server.ops.worker import run_worker, url_of_a_worker

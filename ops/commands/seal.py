@@ -36,7 +36,7 @@ def seal(
     Shows first what it will do, and asks. Events, ids, positions and heads stay. Refused while others use the store. If it is
     killed, run it again. The only way back is a copy made before.
     """
-    from engramlog_server.ops.sealing.seal import carry_out, told_beforehand
+    from engramlog_server.ops.encryption import carry_out, told_beforehand
 
     work = Bringing("seal", "Seal it now?", told_beforehand, carry_out, _render_plan, _render_done)
     bring_over(work, yes=yes, alone=alone, json=json)

@@ -58,21 +58,21 @@ from engramlog_server.ops.doctor.reach import SECONDS, ReachedStore, reach
 from engramlog_server.ops.embedded.disk import Disk, look
 from engramlog_server.ops.embedded.private_file import is_ours
 from engramlog_server.ops.embedded.process import NotInTime
-from engramlog_server.ops.erasing.came_back import came_back
-from engramlog_server.ops.erasing.fence_list import FenceList, list_path
+from engramlog_server.ops.erasure.fence_list import FenceList, list_path
+from engramlog_server.ops.erasure.reappearance import came_back
 from engramlog_server.ops.kept.head_file import HeadFile, heads_path
 from engramlog_server.ops.kept.heads import refuse_changed_log
 from engramlog_server.ops.kept.rejections import ValueFile, values_path
 from engramlog_server.ops.keys.backup import KeysUnusable, known_keys
+from engramlog_server.ops.keys.master import key_in
+from engramlog_server.ops.keys.master_file import read_key_file
+from engramlog_server.ops.keys.master_place import NONE
+from engramlog_server.ops.keys.rewrap import wraps_of
+from engramlog_server.ops.keys.watch import OPEN_STORE
 from engramlog_server.ops.listeners import SOON, Listeners, how_it_listens, listeners_of, require_key
 from engramlog_server.ops.processes.checks import STILL_SECONDS
 from engramlog_server.ops.processes.folder_socket import NAME
 from engramlog_server.ops.running_service import short_name
-from engramlog_server.ops.sealing.key_file import read_key_file
-from engramlog_server.ops.sealing.master import key_in
-from engramlog_server.ops.sealing.place import NONE
-from engramlog_server.ops.sealing.rewrap import wraps_of
-from engramlog_server.ops.sealing.watch import OPEN_STORE
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import silent
 from engramlog_server.projections.access.book import AccessBook, Key
@@ -86,7 +86,7 @@ from engramlog_server.projections.redis.store import read_owner
 if TYPE_CHECKING:
     from engramlog_server.api.shapes import ListeningTold
     from engramlog_server.events.alarms import Alarm
-    from engramlog_server.events.sealing.seals import SealingStanding
+    from engramlog_server.events.encryption.seals import SealingStanding
     from engramlog_server.ops.kept.heads import HasLog
     from engramlog_server.ops.public_settings import Place
 

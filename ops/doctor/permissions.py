@@ -13,8 +13,8 @@ from typing import Literal, NamedTuple
 
 from engramlog_server.ops.doctor.findings import PERMISSIONS, Check, CheckFinding, many, named
 from engramlog_server.ops.embedded.private_file import OTHERS
-from engramlog_server.ops.sealing.key_file import KeyFileUnusable, read_key_file
-from engramlog_server.ops.sealing.master import key_in
+from engramlog_server.ops.keys.master import key_in
+from engramlog_server.ops.keys.master_file import KeyFileUnusable, read_key_file
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.token import TokenFileUnusable, read_token
 

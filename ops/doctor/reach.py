@@ -23,8 +23,8 @@ from engramlog_server.ops.doctor.permissions import entry, folder_of, is_safe_to
 from engramlog_server.ops.embedded.server import EmbeddedRedis, find_redis_server, open_folder
 from engramlog_server.ops.embedded.socket import url_of
 from engramlog_server.ops.embedded.store import holds_store
+from engramlog_server.ops.keys.master import master_of
 from engramlog_server.ops.keys.place import keys_of
-from engramlog_server.ops.sealing.master import master_of
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import silent
 from engramlog_server.projections.redis.create import StoreIdentity, known_identity, read_identity

@@ -43,11 +43,11 @@ from engramlog_server.ops.embedded.server import find_redis_server, look_into_fo
 from engramlog_server.ops.embedded.store import holds_store
 from engramlog_server.ops.embedders import chosen_at_start, embedders_of
 from engramlog_server.ops.identity_provider import NotTold, keys_at
+from engramlog_server.ops.keys.master import master_of
 from engramlog_server.ops.listeners import listeners_of
 from engramlog_server.ops.metrics import ports_of, refuse_taken
 from engramlog_server.ops.models import model_of
 from engramlog_server.ops.processes.limits import ENOUGH, FEW_FILES
-from engramlog_server.ops.sealing.master import master_of
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import check_queue, wire_to
 from engramlog_server.ops.token import read_token

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from time import monotonic, sleep
 
-from engramlog_server.consumers.sealing.leaving import Rewritten, rewrite_files
+from engramlog_server.consumers.encryption.remnants import Rewritten, rewrite_files
 from engramlog_server.events.errors import StoreUnavailable
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.ops.embedded.aof import DIRECTORY, SINGLE

@@ -26,19 +26,19 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from engramlog_server.events.encryption.key_store import KeyStore
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import EngramlogError, InputError, StoreMismatch, StoreUnavailable
 from engramlog_server.events.partitions import KEYS_FROM, STORE_KEY, LogKeys
 from engramlog_server.events.redis.log import entries
 from engramlog_server.events.redis.secrets import whole_number
 from engramlog_server.events.redis.wire import Wire
-from engramlog_server.events.sealing.key_store import KeyStore
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.ops.clock import now_micros
 from engramlog_server.ops.durable import FileLock, sync_folder
 from engramlog_server.ops.embedded.private_file import NotPrivate, open_private, read_private
-from engramlog_server.ops.erasing.fence_list import MOST_BYTES as MOST_LIST
-from engramlog_server.ops.erasing.fence_list import ErasureStep, FenceList, list_path
+from engramlog_server.ops.erasure.fence_list import MOST_BYTES as MOST_LIST
+from engramlog_server.ops.erasure.fence_list import ErasureStep, FenceList, list_path
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore, folder_of
 from engramlog_server.projections.redis.create import SEALED, StoreIdentity, refuse_copy

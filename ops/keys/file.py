@@ -14,8 +14,7 @@ from threading import RLock
 from time import monotonic, sleep
 from typing import TypeVar
 
-from engramlog_server.events.errors import StoreMismatch, StoreUnavailable
-from engramlog_server.events.sealing.key_store import (
+from engramlog_server.events.encryption.key_store import (
     ID_BYTES,
     ID_SHIFT,
     SALTS_BYTES,
@@ -25,6 +24,7 @@ from engramlog_server.events.sealing.key_store import (
     read_wiped,
     wiped_value,
 )
+from engramlog_server.events.errors import StoreMismatch, StoreUnavailable
 from engramlog_server.ops.durable import sync_folder
 from engramlog_server.ops.embedded.private_file import not_private
 from engramlog_server.ops.keys.pool import SaltPool, this_second

@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from engramlog_server.events.sealing.key_store import KeyStore, OpenKeyStore
+from engramlog_server.events.encryption.key_store import KeyStore, OpenKeyStore
 from engramlog_server.ops.durable import store_file
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import Lock
 
-from engramlog_server.events.sealing.key_store import POOL_SECONDS
+from engramlog_server.events.encryption.key_store import POOL_SECONDS
 from engramlog_server.ops.clock import now_micros
 
 LEAST, MOST = 8, 512

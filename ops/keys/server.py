@@ -5,12 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from secrets import token_bytes, token_hex
 
-from engramlog_server.consumers.sealing.leaving import rewrite_files
-from engramlog_server.events.errors import StoreMismatch, StoreUnavailable
-from engramlog_server.events.redis.client import connect
-from engramlog_server.events.redis.scan import elements, keys_like, pairs
-from engramlog_server.events.redis.wire import Argument, Script, Wire, WirePool
-from engramlog_server.events.sealing.key_store import (
+from engramlog_server.consumers.encryption.remnants import rewrite_files
+from engramlog_server.events.encryption.key_store import (
     ID_BYTES,
     ID_SHIFT,
     SALTS_BYTES,
@@ -21,6 +17,10 @@ from engramlog_server.events.sealing.key_store import (
     read_wiped,
     wiped_value,
 )
+from engramlog_server.events.errors import StoreMismatch, StoreUnavailable
+from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.scan import elements, keys_like, pairs
+from engramlog_server.events.redis.wire import Argument, Script, Wire, WirePool
 from engramlog_server.events.text import shown
 from engramlog_server.ops.keys.file import SETTING
 from engramlog_server.ops.keys.pool import SaltPool, this_second

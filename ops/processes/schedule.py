@@ -17,11 +17,11 @@ from engramlog_server.consumers.jobs.raw_memories import RawMemories
 from engramlog_server.consumers.jobs.run import kinds_of
 from engramlog_server.consumers.jobs.scheduler import DueJobs, JobScheduler
 from engramlog_server.events.alarms import JOBS_PATIENT_SECONDS, JOBS_WAIT, Alarms, ConditionAlarm
+from engramlog_server.events.encryption.seals import Seals
 from engramlog_server.events.errors import EngramlogError, StoreError, StoreMismatch
 from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.server import refuse_kind
 from engramlog_server.events.redis.wire import open_wire
-from engramlog_server.events.sealing.seals import Seals
 from engramlog_server.ops.embedders import embed_minutes, embedders_of
 from engramlog_server.ops.every import Every
 from engramlog_server.ops.settings import Settings

@@ -34,13 +34,14 @@ from engramlog_server.ops.embedded.disk import DiskGuard, look
 from engramlog_server.ops.embedded.folder import Role
 from engramlog_server.ops.embedded.private_folder import private_folder
 from engramlog_server.ops.embedders import chosen_at_start, load_in_background, meanings_of
-from engramlog_server.ops.erasing.watch import ErasedWatch
+from engramlog_server.ops.erasure.watch import ErasedWatch
 from engramlog_server.ops.every import Every
 from engramlog_server.ops.identity_provider import ALARM as IDENTITY
 from engramlog_server.ops.identity_provider import ProviderKeys, look_for_keys, provider_of
 from engramlog_server.ops.joined import JoinedApplication
 from engramlog_server.ops.kept.heads import HeadKeeper
 from engramlog_server.ops.kept.rejection_keeper import LOOK_SECONDS as KEPT_SECONDS
+from engramlog_server.ops.keys.watch import watch_master_key
 from engramlog_server.ops.listeners import LOOK_SECONDS as CERTIFICATE_SECONDS
 from engramlog_server.ops.listeners import (
     CertificateWatch,
@@ -61,7 +62,6 @@ from engramlog_server.ops.processes.limits import FEW_FILES, give_back, raise_fi
 from engramlog_server.ops.processes.schedule import JobSchedule
 from engramlog_server.ops.processes.workers import Workers
 from engramlog_server.ops.running_service import answers_for
-from engramlog_server.ops.sealing.watch import watch_master_key
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore, check_queue, open_the_store
 from engramlog_server.ops.token import GivenToken, TokenFile, admits_of

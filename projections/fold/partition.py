@@ -18,12 +18,12 @@ from typing import NamedTuple
 import msgspec
 
 from engramlog_server.events.catalogue import EventDiscarded
+from engramlog_server.events.encryption.cipher import BODY_MARK, ValueCipher
 from engramlog_server.events.entry import keyed
 from engramlog_server.events.envelope import Stored, decode
 from engramlog_server.events.errors import KeyUnavailable, OwnerErased, UndecodableEvent
 from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.events.partitions import parse_position
-from engramlog_server.events.sealing.cipher import BODY_MARK, ValueCipher
 from engramlog_server.projections.fold.changelog import FIRST_LINK, Entry, event_link
 from engramlog_server.projections.fold.owner import AnyEvent, OwnerState, fold_event
 from engramlog_server.projections.fold.trust import MOST_WAITING

@@ -22,10 +22,10 @@ from zlib import crc32
 import msgspec
 import numpy as np
 
+from engramlog_server.events.encryption.seals import erased, is_tombstone
 from engramlog_server.events.errors import DamagedState, StoreUnavailable
 from engramlog_server.events.partitions import LogKeys, partition_of
 from engramlog_server.events.redis.wire import Wire, WirePool
-from engramlog_server.events.sealing.seals import erased, is_tombstone
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.checks import Check, unchecked
 from engramlog_server.projections.fold.changelog import Entry, first_in, unpack, unpack_seqs

@@ -11,6 +11,9 @@ from typing import NamedTuple, NotRequired, TypedDict
 
 import msgspec
 
+from engramlog_server.events.encryption.cipher import BODY_MARK
+from engramlog_server.events.encryption.key_store import KEYS_FIELD
+from engramlog_server.events.encryption.seals import SEALED_FIELD
 from engramlog_server.events.errors import OtherFormat, StoreMismatch
 from engramlog_server.events.parameters import PARAMETER_SET
 from engramlog_server.events.partitions import (
@@ -25,9 +28,6 @@ from engramlog_server.events.partitions import (
 )
 from engramlog_server.events.redis.server import redis_micros
 from engramlog_server.events.redis.wire import Argument, Wire, run_many
-from engramlog_server.events.sealing.cipher import BODY_MARK
-from engramlog_server.events.sealing.key_store import KEYS_FIELD
-from engramlog_server.events.sealing.seals import SEALED_FIELD
 from engramlog_server.events.text import NONE
 from engramlog_server.projections.fold.partition import Checkpoint
 from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys

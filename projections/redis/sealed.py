@@ -9,11 +9,11 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable
 from functools import partial
 
+from engramlog_server.events.encryption.cipher import NotOpened, ValueCipher
+from engramlog_server.events.encryption.compression import VALUES, NotExpanded, compressed, expanded, record_dictionary
 from engramlog_server.events.errors import DamagedState, KeyUnavailable
 from engramlog_server.events.redis.secrets import read_cipher
 from engramlog_server.events.redis.wire import Wire
-from engramlog_server.events.sealing.cipher import NotOpened, ValueCipher
-from engramlog_server.events.sealing.compression import VALUES, NotExpanded, compressed, expanded, record_dictionary
 from engramlog_server.projections.fold.changelog import chunks_of, laid
 from engramlog_server.projections.redis.builds import BuildKeys
 

@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 import redis
 
+from engramlog_server.events.encryption.cipher import NotOpened, ValueCipher
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import DamagedState, KeyUnavailable, LogGap, LogRolledBack, LostLease, StoreMismatch
 from engramlog_server.events.redis.gap import MENDING
@@ -22,7 +23,6 @@ from engramlog_server.events.redis.log import entries, runs
 from engramlog_server.events.redis.opening import opened as opened_entries
 from engramlog_server.events.redis.secrets import read_ciphers, read_readmitted
 from engramlog_server.events.redis.wire import Argument, Wire, as_store_error, run_many
-from engramlog_server.events.sealing.cipher import NotOpened, ValueCipher
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.fold.changelog import pack
 from engramlog_server.projections.fold.owner import OwnerState, decode_owner, encode_owner

@@ -13,12 +13,12 @@ from itertools import islice
 from threading import Lock
 from typing import Any, TypeVar
 
+from engramlog_server.events.encryption.cipher import NotOpened, ValueCipher
 from engramlog_server.events.errors import KeyUnavailable, StoreFull, StoreMismatch
 from engramlog_server.events.partitions import LogKeys, partition_of
 from engramlog_server.events.redis.admission import ACCESS_FULL, memory_share
 from engramlog_server.events.redis.secrets import read_cipher, usable_secret
 from engramlog_server.events.redis.wire import Argument, Wire, WirePool, as_store_error
-from engramlog_server.events.sealing.cipher import NotOpened, ValueCipher
 from engramlog_server.projections.embedding.meaning import NO_SECRET, Embedded, JoinedPieces, Vectors
 from engramlog_server.projections.embedding.vectors import (
     VectorKeys,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.given.sealing.key_service import FakeKeyService, fake_key_service
+from tests.given.key_service import FakeKeyService, fake_key_service
 from tests.servers import RedisServer, Servers
 
 

@@ -14,9 +14,9 @@ from engramlog_server.events.partitions import partition_of
 from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import StoreClient, open_wire
+from engramlog_server.ops.encryption import carry_out
+from engramlog_server.ops.keys.master_file import KeyFile, make_key_file
 from engramlog_server.ops.keys.place import keys_of
-from engramlog_server.ops.sealing.key_file import KeyFile, make_key_file
-from engramlog_server.ops.sealing.seal import carry_out
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store_replacement import OldStore
 from engramlog_server.projections.redis.builds import BuildKeys

@@ -18,6 +18,7 @@ from typing import Any, TypeVar
 import redis
 from redis.exceptions import ClusterDownError, MovedError
 
+from engramlog_server.events.encryption.seals import Seals
 from engramlog_server.events.errors import StoreUnavailable
 from engramlog_server.events.redis.address import StoreAddress
 from engramlog_server.events.redis.cluster.routing import (
@@ -65,7 +66,6 @@ from engramlog_server.events.redis.wire import (
     forgotten,
     refusal_code,
 )
-from engramlog_server.events.sealing.seals import Seals
 
 _T = TypeVar("_T")
 HANGS_SECONDS = 1.0

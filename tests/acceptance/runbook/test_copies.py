@@ -11,8 +11,8 @@ from tests.acceptance.runbook.night import Night
 from tests.patience import PATIENCE
 
 KILLED = """
-from engramlog_server.ops.erasing.beforehand import ErasurePlan
-from engramlog_server.ops.erasing.carry_out import carry_out
+from engramlog_server.ops.erasure.plan import ErasurePlan
+from engramlog_server.ops.erasure.machine import carry_out
 from engramlog_server.ops.settings import load_settings
 from engramlog_server.ops.store import open_the_store
 from tests.chaos.fate import DIE, fated

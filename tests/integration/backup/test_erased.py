@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.ops.backup.making import make_backup
+from engramlog_server.ops.backup.make import make_backup
 from engramlog_server.ops.settings import load_settings
 from engramlog_server.ops.store import open_the_store
 from tests.integration.backup.depot import Depot, prepared
@@ -15,7 +15,7 @@ def test_an_owner_who_is_erased_while_a_backup_is_made_does_not_come_back_with_i
     def meanwhile(point: str) -> None:
         if point == "after the heads are read" and not points:
             points.append(point)
-            from engramlog_server.consumers.erasing.steps import drop_salts, fence
+            from engramlog_server.consumers.erasure import drop_salts, fence
 
             wire = store.wire()
             fence(wire, store.identity.tags[0], "ada", "e" * 36)

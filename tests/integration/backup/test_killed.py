@@ -31,7 +31,7 @@ SEALED = ("after the keys", "before a switch", "before its format is set", "afte
 MAKE = """
 import sys
 from pathlib import Path
-from engramlog_server.ops.backup.making import make_backup
+from engramlog_server.ops.backup.make import make_backup
 from engramlog_server.ops.settings import load_settings
 from engramlog_server.ops.store import open_the_store
 from tests.chaos.fate import DIE, fated
@@ -42,7 +42,7 @@ RESTORE = """
 import sys
 from pathlib import Path
 from engramlog_server.ops.backup.folder import open_backup
-from engramlog_server.ops.backup.restoring import restore_backup
+from engramlog_server.ops.backup.restore import restore_backup
 from engramlog_server.ops.settings import load_settings
 from tests.chaos.fate import DIE, fated
 keys = load_settings().keys_backup

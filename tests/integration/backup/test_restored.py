@@ -6,13 +6,13 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.consumers.backup import laying
+from engramlog_server.consumers.backup import writer
 from engramlog_server.events.errors import DamagedState
 from engramlog_server.events.partitions import ACCEPTED_KEY, MODELS_KEY, LogKeys
 from engramlog_server.events.redis.wire import Wire, open_wire
-from engramlog_server.ops.backup import checking
+from engramlog_server.ops.backup import check
 from engramlog_server.ops.backup.folder import open_backup
-from engramlog_server.ops.backup.restoring import restore_backup
+from engramlog_server.ops.backup.restore import restore_backup
 from engramlog_server.ops.settings import load_settings
 from engramlog_server.ops.store import open_the_store
 from engramlog_server.projections.redis.model_uses import day_key
@@ -223,15 +223,15 @@ def test_what_was_rejected_since_the_backup_stays_back_before_anybody_asks(
 
 def test_a_log_is_laid_in_pages_of_a_bounded_size(lying_open: Depot, monkeypatch: pytest.MonkeyPatch) -> None:
     answers, made, pages = lying_open.answers(), lying_open.make(), list[int]()
-    monkeypatch.setattr(checking, "PAGE_BYTES", 1_000)
+    monkeypatch.setattr(check, "PAGE_BYTES", 1_000)
     lying_open.on("new")
-    lay = laying.lay
+    lay = writer.lay
 
     def counted(wire: Wire, tag: str, backup: str, after: int, some: Any) -> None:
         pages.append(len(some))
         lay(wire, tag, backup, after, some)
 
-    monkeypatch.setattr("engramlog_server.ops.backup.restoring.lay", counted)
+    monkeypatch.setattr("engramlog_server.ops.backup.restore.lay", counted)
     restore_backup(load_settings(), open_backup(made), None)
     assert sum(pages) == EVENTS
     assert max(pages) < 4

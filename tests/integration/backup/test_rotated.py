@@ -11,7 +11,7 @@ import pytest
 
 from engramlog_server.events.errors import InputError, StoreUnavailable
 from engramlog_server.ops.backup.folder import held, open_backup
-from engramlog_server.ops.backup.rotating import BackupRotated, rotate_backups
+from engramlog_server.ops.backup.rotation import BackupRotated, rotate_backups
 from engramlog_server.ops.settings import load_settings
 from engramlog_server.ops.store import open_the_store
 from tests.integration.backup.depot import EVENTS, Depot, killed
@@ -19,7 +19,7 @@ from tests.integration.backup.depot import EVENTS, Depot, killed
 ROTATE = """
 import sys
 from pathlib import Path
-from engramlog_server.ops.backup.rotating import rotate_backups
+from engramlog_server.ops.backup.rotation import rotate_backups
 from engramlog_server.ops.settings import load_settings
 from engramlog_server.ops.store import open_the_store
 from tests.chaos.fate import DIE, fated
@@ -146,7 +146,7 @@ def test_where_it_fails_none_goes(depot: Depot, backups: Path, monkeypatch: pyte
             rotate_backups(store, load_settings(), backups, 1, name=lambda: night(2))
     assert there(backups) == [night(1)]
     if depot.sealed:
-        monkeypatch.setattr("engramlog_server.ops.backup.making.save_keys", lost)
+        monkeypatch.setattr("engramlog_server.ops.backup.make.save_keys", lost)
         with pytest.raises(StoreUnavailable, match="the keys are lost"):
             rotated(backups, 3, 1)
         assert there(backups) == [night(1)]

@@ -7,11 +7,11 @@ from pathlib import Path
 import pytest
 
 from engramlog_server.events.partitions import STORE_KEY, spread_tags
-from engramlog_server.ops.sealing.key_file import make_key_file
+from engramlog_server.ops.keys.master_file import make_key_file
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.given.clusters.cluster import GivenCluster
 from tests.integration.clusters.on_nodes import PARTITIONS, owners_by_node
-from tests.integration.sealing.machine import AT
+from tests.integration.encryption.machine import AT
 from tests.servers import Servers
 
 

@@ -13,14 +13,14 @@ from engramlog_server.events.partitions import FENCED_META, LogKeys, partition_o
 from engramlog_server.events.redis.alarms import RedisAlarms
 from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.wire import WirePool
-from engramlog_server.ops.sealing.key_file import make_key_file
+from engramlog_server.ops.keys.master_file import make_key_file
 from engramlog_server.ops.store import silent
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.given.clusters.cluster import GivenCluster
 from tests.given.clusters.node import ClusterNode
 from tests.integration.clusters.on_nodes import PARTITIONS, owners_by_node
-from tests.integration.erasing.words.test_words_copy_back import Patient
-from tests.integration.sealing.machine import AT
+from tests.integration.encryption.machine import AT
+from tests.integration.erasure.words.test_words_copy_back import Patient
 from tests.servers import Servers
 
 TAGS = spread_tags(PARTITIONS)

@@ -13,10 +13,8 @@ from threading import Thread
 import pytest
 
 from engramlog_server.consumers.jobs.run import remove_unused
-from engramlog_server.events.errors import KeyUnavailable, StoreMismatch, StoreUnavailable
-from engramlog_server.events.partitions import LogKeys
-from engramlog_server.events.sealing.cipher import BODY_MARK
-from engramlog_server.events.sealing.key_store import (
+from engramlog_server.events.encryption.cipher import BODY_MARK
+from engramlog_server.events.encryption.key_store import (
     POOL_SECONDS,
     SALTS_BYTES,
     KeyStore,
@@ -25,17 +23,19 @@ from engramlog_server.events.sealing.key_store import (
     new_name,
     read_wiped,
 )
-from engramlog_server.ops.erasing.beforehand import ErasurePlan
-from engramlog_server.ops.erasing.carry_out import carry_out, readmit_owner
-from engramlog_server.ops.erasing.residue import Probes, _Search
+from engramlog_server.events.errors import KeyUnavailable, StoreMismatch, StoreUnavailable
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.ops.erasure.machine import carry_out, readmit_owner
+from engramlog_server.ops.erasure.plan import ErasurePlan
+from engramlog_server.ops.erasure.residue import Probes, _Search
 from engramlog_server.ops.keys import file, pool, server
 from engramlog_server.ops.keys.file import FileKeyStore
+from engramlog_server.ops.keys.master_file import make_key_file
 from engramlog_server.ops.keys.pool import this_second
 from engramlog_server.ops.keys.server import RedisKeyStore
-from engramlog_server.ops.sealing.key_file import make_key_file
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import open_the_store
-from tests.integration.erasing.erased import ADA, Erasing
+from tests.integration.erasure.erased import ADA, Erasing
 from tests.servers import RedisServer, wheel_server
 
 STORE = "store"

@@ -21,9 +21,9 @@ from engramlog_server.events.redis.wire import Wire, open_wire
 from engramlog_server.ops.doctor.findings import DoctorReport
 from engramlog_server.ops.doctor.starting import would_start
 from engramlog_server.ops.embedded.server import open_folder
+from engramlog_server.ops.keys.master_file import make_key_file
 from engramlog_server.ops.keys.place import keys_of
 from engramlog_server.ops.processes.up import up
-from engramlog_server.ops.sealing.key_file import make_key_file
 from engramlog_server.ops.settings import load_settings
 from engramlog_server.projections.redis.create import open_store
 from tests.acceptance.helpers.cli import Cli
@@ -83,7 +83,7 @@ class Place:
 
     def sealed(self, key: Path) -> None:
         """A store that is sealed under a key."""
-        from engramlog_server.ops.sealing.key_file import KeyFile
+        from engramlog_server.ops.keys.master_file import KeyFile
 
         wire = self.own_redis()
         self.set(ENGRAMLOG_KEYS=str(key.with_name("keys.db")))

@@ -12,7 +12,7 @@ from engramlog_server.ops.settings import load_settings
 from engramlog_server.ops.wiring import open_application
 from engramlog_server.projections.access.caller import AT_THE_FOLDER
 from tests.acceptance.helpers.cli import Cli
-from tests.given.sealing.key_service import FakeKeyService, fake_key_service, token_file
+from tests.given.key_service import FakeKeyService, fake_key_service, token_file
 from tests.integration.ops.doctor.test_doctor_folder import found
 
 

@@ -18,7 +18,7 @@ from engramlog_server.ops.clock import now, now_micros
 from engramlog_server.ops.doctor.checks import examine
 from engramlog_server.ops.embedded import disk
 from engramlog_server.ops.embedded.server import open_folder
-from engramlog_server.ops.sealing.key_file import read_key_file
+from engramlog_server.ops.keys.master_file import read_key_file
 from engramlog_server.ops.settings import load_settings
 from engramlog_server.projections.redis.create import read_identity
 from tests.acceptance.helpers.cli import Cli

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from engramlog_server.events.catalogue import Grant
-from engramlog_server.events.sealing.seals import SealingStanding
+from engramlog_server.events.encryption.seals import SealingStanding
 from engramlog_server.ops.doctor import checks, permissions
 from engramlog_server.ops.doctor.findings import CheckFinding, Result
 from engramlog_server.ops.doctor.permissions import FileEntry, Kind

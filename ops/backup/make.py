@@ -1,0 +1,220 @@
+"""`engramlog backup make DEST`: a store as it stood at one moment, in a folder of its own, while it is used.
+
+The heads of all partitions are the moment. Of each partition the log up to its head is copied as it lies in Redis, byte for byte,
+by the partition's own keys, in pages. Then all of it is read back from the files and proved. What is folded, and vectors, are made
+anew when it is restored. Of a sealed store no key is in it, so nobody opens it without the backup of the keys, which is saved along
+with it into a place of its own, and the master key.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from secrets import token_hex
+from time import monotonic
+from typing import Any, NamedTuple
+
+from engramlog_server.api.version import program_version
+from engramlog_server.consumers.backup.proof import LogProof
+from engramlog_server.consumers.backup.reader import PartitionHead, heads_now, read_entries, read_owners, read_store
+from engramlog_server.consumers.fold.folder import Probe, unprobed
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.events.errors import InputError, StoreError, StoreMismatch
+from engramlog_server.events.partitions import STORE_KEY
+from engramlog_server.events.redis.server import redis_micros
+from engramlog_server.events.redis.wire import Wire
+from engramlog_server.ops.backup.check import check_backup
+from engramlog_server.ops.backup.folder import RowsOut, about, made_whole, open_backup, refuse_destination, write_file
+from engramlog_server.ops.backup.manifest import BACKUP_FORMAT, NAMES, BackupManifest, BackupPart, write_manifest
+from engramlog_server.ops.backup.older import OlderBackups
+from engramlog_server.ops.clock import now, now_micros
+from engramlog_server.ops.keys.backup import refuse_place, save_keys
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import OpenStore, folder_of
+from engramlog_server.projections.redis.create import BACKED_UP, WITH_KEYS, StoreIdentity, read_identity, refuse_copy
+from engramlog_server.projections.redis.model_uses import KEPT_DAYS, last_days
+
+Progress = Callable[[int, int], None]
+"""Hears of how many entries are done, of how many: each is written, and read back."""
+
+
+class BackupMade(NamedTuple):
+    """What was made."""
+
+    folder: str
+    backup: str
+    store_id: str
+    moment: str
+    sealed: bool
+    partitions: int
+    events: int
+    bytes: int
+    raw_bytes: int
+    """Bytes before they were packed."""
+    seconds: float
+    noted: bool
+    """Whether the store tells that it was made."""
+    keys: dict[str, Any] | None
+    """The answer of `engramlog backup keys`; None if no keys were saved: then the backup of a sealed store is incomplete."""
+
+
+def keys_asked(store: OpenStore, settings: Settings, keys: Path | None, *, without: bool) -> Path | None:
+    """The file in which the keys of a backup are saved: the named one, or the setting's. None `without` keys, or if the store
+    is not sealed.
+
+    Raises InputError if a sealed store has no such file.
+    """
+    if keys is not None and (without or store.identity.sealed is None):
+        why = "nothing with --without-keys" if without else "nothing: this store lies open, and has no keys"
+        raise InputError(f"--keys: got '{keys}'; allowed: {why}", field="keys")
+    if without or store.identity.sealed is None:
+        return None
+    if (path := keys or settings.keys_backup) is None:
+        raise InputError(
+            "--keys: got nothing; allowed: a file apart from the backups, in which its keys are saved (or ENGRAMLOG_KEYS_BACKUP"
+            " that names one): without them nobody opens the backup; or --without-keys. Nothing was made",
+            field="keys",
+        )
+    return refuse_place(path, folder_of(store.embedded) or settings.data, "keys")
+
+
+def make_backup(
+    store: OpenStore,
+    settings: Settings,
+    destination: Path,
+    *,
+    keys: Path | None = None,
+    older: OlderBackups | None = None,
+    probe: Probe = unprobed,
+    on_progress: Progress = lambda _done, _all: None,
+) -> BackupMade:
+    """Write a backup of a store into a folder that is not there yet, and prove it; save its keys in a file (`keys_asked`).
+    `older` hears what of those of before is in it.
+
+    Raises InputError for a place that cannot be used, StoreMismatch where the store was restored and nobody took it over, or was
+    replaced meanwhile, LogGap and DamagedState where it is damaged, StoreUnavailable where it cannot be read or written, and what
+    `save_keys` raises: then nothing is there.
+    """
+    refuse_copy(store.identity.restored, "no backup is made of a copy")
+    path = refuse_destination(destination, folder_of(store.embedded) or settings.data)
+    began, wire = monotonic(), store.wire()
+    try:
+        with made_whole(path, probe) as folder:
+            _write(wire, store.identity, folder, older or OlderBackups(), probe, on_progress)
+            probe("before it is proved")
+            made = open_backup(folder)
+            all_of_it = made.manifest.events
+            check_backup(made, lambda done, _all: on_progress(all_of_it + done, 2 * all_of_it))
+            saved = None if keys is None else save_keys(store, settings, keys)._asdict()
+        noted = _noted(wire, made.manifest, with_keys=saved is not None)
+    finally:
+        wire.close()
+    told = made.manifest
+    return BackupMade(
+        str(path),
+        told.backup,
+        told.store_id,
+        told.moment,
+        told.sealed,
+        len(told.parts),
+        told.events,
+        sum(one.bytes for one in told.files),
+        sum(one.raw for one in told.files),
+        round(monotonic() - began, 3),
+        noted,
+        saved,
+    )
+
+
+def _write(
+    wire: Wire, identity: StoreIdentity, folder: Path, older: OlderBackups, probe: Probe, on_progress: Progress
+) -> None:
+    backup, sealed = token_hex(8), identity.sealed is not None
+    beside = RowsOut(folder / NAMES.store, about(backup, identity.store_id, ""))
+    try:
+        for row in read_store(wire, identity.tags, last_days(now(), KEPT_DAYS)):
+            beside.put(row.kind, row.parts)
+        told = beside.end()
+    finally:
+        beside.close()
+    probe("before the heads are read")
+    moment = utc_text(from_micros(redis_micros(wire)))  # whatever was acknowledged before is in the backup
+    heads = heads_now(wire, identity.tags)
+    probe("after the heads are read")
+    total, parts = sum(one.head for one in heads), list[BackupPart]()
+    for number, one in enumerate(heads):
+        done = sum(part.head for part in parts)
+        out = RowsOut(folder / NAMES.part(number), about(backup, identity.store_id, one.tag))
+        try:
+            parts.append(_part(wire, one, out, older, probe, partial(_within, on_progress, done, 2 * total)))
+        finally:
+            out.close()
+        probe("after a partition")
+    again = read_identity(wire)
+    if again is None or _fixed(again) != _fixed(identity):
+        raise StoreMismatch(
+            "this store was replaced, sealed or brought over while it was read: make the backup again. Nothing was kept of it"
+        )
+    manifest = BackupManifest(
+        format=BACKUP_FORMAT,
+        backup=backup,
+        release=program_version(),
+        store_id=identity.store_id,
+        log_format=identity.format,
+        parameter_set=identity.parameter_set,
+        sealed=sealed,
+        moment=moment,
+        made_at=utc_text(from_micros(now_micros())),
+        store=told,
+        parts=parts,
+    )
+    probe("before the manifest")
+    write_file(folder / NAMES.manifest, write_manifest(manifest))
+
+
+def _within(on_progress: Progress, before: int, total: int, seq: int) -> None:
+    on_progress(before + seq, total)
+
+
+def _fixed(identity: StoreIdentity) -> tuple[object, ...]:
+    """What does not change of a store; the line by which its master key is known does, where that is replaced."""
+    return identity.store_id, identity.tags, identity.parameter_set, identity.format, identity.sealed is None
+
+
+def _part(
+    wire: Wire,
+    at: PartitionHead,
+    out: RowsOut,
+    older: OlderBackups,
+    probe: Probe,
+    on_progress: Callable[[int], None],
+) -> BackupPart:
+    """A partition's file."""
+    proof = LogProof(at.tag, {at.folded: at.chain} if at.folded else None, older.heads(at.tag))
+    for page, stored in read_entries(wire, at.tag, at.head):
+        proof.take(page, stored)
+        out.write(proof.rows)
+        probe("after a page")
+        on_progress(proof.seq)
+    older.passed(proof)
+    for row in read_owners(wire, at.tag):
+        out.put(row.kind, row.parts)
+    return BackupPart(
+        tag=at.tag,
+        head=proof.seq,
+        newest=proof.newest.hex(),
+        chain=proof.chain.hex(),
+        folded=at.folded,
+        entries=proof.digest,
+        file=out.end(),
+    )
+
+
+def _noted(wire: Wire, told: BackupManifest, *, with_keys: bool) -> bool:
+    """Have the store tell when its last backup was made, and whether its keys were saved; whether it took that."""
+    with suppress(StoreError):
+        wire.call("HSET", STORE_KEY, BACKED_UP, f"{told.moment} {told.backup}{f' {WITH_KEYS}' if with_keys else ''}")
+        return True
+    return False
