@@ -87,6 +87,24 @@ ORDER = tuple(
 SETTINGS, MACHINE, PERMISSIONS, SEALING, ACCESS, REDIS, CLUSTER, BACKUPS, CLOCK, DISK, PROCESSES, STORE = ORDER
 
 
+def refused(group: CheckGroup, check: str, error: EngramlogError) -> CheckFinding:
+    """A start's own refusal as a finding: the problem, and what to do if the refusal says so."""
+    for parting, begins in (("; allowed", "allowed"), ("; ", ""), (": ", "")):
+        found, told, cure = error.message.partition(parting)
+        if told:
+            return group.wrong(check, found.removeprefix(f"{check}: "), begins + cure)
+    return group.wrong(check, error.message, "look at it, then try again")
+
+
+def unless(group: CheckGroup, check: str, fine: str, work: Callable[[], object]) -> list[CheckFinding]:
+    """That it is as it should be, or the refusal of what a start does."""
+    try:
+        work()
+    except EngramlogError as error:
+        return [refused(group, check, error)]
+    return [group.ok(check, fine)]
+
+
 def exit_code(answer: DoctorReport, *, strict: bool = False) -> int:
     """1 if something is wrong, or under `strict` advised; else 3 if a check could not run; else 0."""
     if answer["counts"]["wrong"] or (strict and answer["counts"]["advice"]):

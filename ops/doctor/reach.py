@@ -19,7 +19,7 @@ from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.server import await_loaded, refuse_kind
 from engramlog_server.events.redis.wire import StoreClient, Wire, WirePool, open_wire
 from engramlog_server.ops.clock import now_micros
-from engramlog_server.ops.doctor.permissions import entry, folder_of, is_safe_to_open
+from engramlog_server.ops.doctor.permissions import folder_of, is_safe_to_open
 from engramlog_server.ops.embedded.server import EmbeddedRedis, find_redis_server, open_folder
 from engramlog_server.ops.embedded.socket import url_of
 from engramlog_server.ops.embedded.store import holds_store
@@ -130,9 +130,9 @@ def _served(reached: ReachedStore, folder: Path, on_wait: Callable[[str], None] 
     """The folder's Redis; None if it cannot be opened, for the reason in `reached`. Raises NothingToCheck."""
     settings = reached.settings
     try:
-        found = entry(folder)
-        is_safe = found is not None and is_safe_to_open(found, os.geteuid())
-        is_there = found is not None and (not is_safe or holds_store(folder))
+        exists = folder.exists()
+        is_safe = exists and is_safe_to_open(folder)
+        is_there = exists and (not is_safe or holds_store(folder))
     except OSError as error:
         reached.trouble = StoreError(f"the data folder {folder} cannot be read: {error.strerror}")
         return None

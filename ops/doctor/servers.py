@@ -1,15 +1,14 @@
-"""Checks of Redis: version, durability, memory, replicas, who it lets in, its clock, and the nodes of a Cluster."""
+"""Checks of Redis: version, durability, memory, replicas, its clock, who it lets in, and the nodes of a Cluster."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from urllib.parse import parse_qsl, urlencode, urlsplit, urlunsplit
 
 import redis
 
 from engramlog_server.api.services.capacity import OK, info, outlook, read_aof, replicas_online
-from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import StoreUnavailable
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.address import read_address
@@ -17,15 +16,7 @@ from engramlog_server.events.redis.admission import read_room
 from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.cluster.slot_map import KnownNode, known_nodes, moving_slots
 from engramlog_server.events.redis.durability import KEPT_BY, read_settings
-from engramlog_server.events.redis.server import (
-    APART_MICROS,
-    BACK_MICROS,
-    OLDEST,
-    WAITS_FROM,
-    Release,
-    redis_micros,
-    release_of,
-)
+from engramlog_server.events.redis.server import APART_MICROS, OLDEST, WAITS_FROM, Release, release_of
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.text import is_loopback
 from engramlog_server.ops.clock import now_micros
@@ -39,8 +30,8 @@ NO_EVICTION = "noeviction"
 MUCH_FRAGMENTED = 1.5
 """Memory of the process over that of its data, from which it is reported if it is also large."""
 LARGE = 256 << 20
-FAR_MICROS = 5_000_000
-"""Clocks further apart than this are advised about."""
+FAR_MICROS = 2_500_000
+"""Clocks further from this machine's are advised about; so no two nodes of a Cluster are twice that apart unnoticed."""
 SLOTS = 16_384
 LOST = {
     "appendonly": "what was answered is gone with Redis's end",
@@ -59,13 +50,16 @@ SECRETS = frozenset({"username", "password"})
 # One server
 
 
-def look_at_redis(reached: ReachedStore) -> Findings:
-    """Version, durability, the last writes, memory and replicas; of a Cluster by node. Raises StoreError."""
+def look_at_redis(reached: ReachedStore, own: Callable[[], int] = now_micros) -> Findings:
+    """Version, durability, the last writes, memory, replicas and clock; of a Cluster by node. Raises StoreError.
+
+    `own`: this machine's clock, microseconds since 1970.
+    """
     findings = dict[str, Findings]()
     with closing(reached.wire()) as wire:
         for name, server in wire.servers():
             try:
-                findings[name] = _look_at_server(server, reached, _tags_on(wire, name, reached))
+                findings[name] = _look_at_server(server, reached, _tags_on(wire, name, reached), own)
             except StoreUnavailable as error:
                 if not wire.many:
                     raise
@@ -80,7 +74,7 @@ def _tags_on(wire: Wire, name: str, reached: ReachedStore) -> list[str]:
     return [tag for tag in tags if wire.node_of(LogKeys(tag).meta) == name]
 
 
-def _look_at_server(wire: Wire, reached: ReachedStore, tags: Sequence[str]) -> Findings:
+def _look_at_server(wire: Wire, reached: ReachedStore, tags: Sequence[str], own: Callable[[], int]) -> Findings:
     settings, persistence, told = read_settings(wire), info(wire, "persistence"), info(wire, "memory")
     room = read_room(wire, FoldDebt(tags)) if tags else read_room(wire)
     positions = wire.answers([["HGET", LogKeys(tag).meta, "head"] for tag in tags]) if tags else []
@@ -88,13 +82,18 @@ def _look_at_server(wire: Wire, reached: ReachedStore, tags: Sequence[str]) -> F
         "warning"
     )  # also of a node without events
     aof, saved = read_aof(persistence), persistence.get("rdb_last_bgsave_status", OK)
-    replication = info(wire, "replication")
+    replication, release = info(wire, "replication"), release_of(info(wire, "server"))
+    before = own()
+    seconds, micros = wire.call("TIME")
+    apart = int(seconds) * 1_000_000 + int(micros) - (before + own()) // 2
     return [
-        version(release_of(info(wire, "server"))),
+        version(release),
         *durability(settings, room.limit is not None, told.get("maxmemory_policy", "")),
         writes(append_ok=aof.write_ok, rewrite_ok=aof.rewrite_ok, save_ok=saved == OK),
         memory(warning, room.used, int(told.get("used_memory_rss", "0")), room.limit),
         replicas(replication.get("role", "master"), replicas_online(replication), reached.settings.min_replicas),
+        *([waits(release)] if reached.settings.wait_fsync else []),
+        clock(apart),
     ]
 
 
@@ -116,29 +115,24 @@ def durability(settings: Mapping[str, str] | None, limited: bool, policy: str = 
     `settings`: None if Redis does not show them. `limited`: whether it has a maxmemory. `policy`: its eviction, which it also shows
     to users who may not read its settings.
     """
+    findings = Findings()
     if settings is None:
         text = "Redis does not show its settings (CONFIG GET is not allowed): whether an answered write is on disk is not known"
         cure = f"let this user read them, or look there yourself: {', '.join(KEPT_BY)}"
-        return [REDIS.unseen("durability", text, cure), *_eviction(policy, limited)]
-    changed = [name for name, good in KEPT_BY.items() if name != POLICY and settings[name] not in good]
-    findings = [*(_setting(name, settings[name], limited) for name in changed), *_eviction(settings[POLICY], limited)]
+        findings.append(REDIS.unseen("durability", text, cure))
+        settings = {POLICY: policy} if policy else {}
+    for name, value in settings.items():
+        allowed = NO_EVICTION if name == POLICY else "".join(KEPT_BY[name])
+        if value == allowed:
+            continue
+        cure = f"`CONFIG SET {name} {allowed}`, and in its file"
+        if value in KEPT_BY[name]:  # an eviction that spares the store
+            text = f"{value}: a full Redis keeps the store, and forgets results of jobs"
+            findings.append(REDIS.advice(name, text, cure))
+            continue
+        judge = REDIS.wrong if (name, value) in GRAVE or (name == POLICY and limited) else REDIS.advice
+        findings.append(judge(name, f"{name} is {value}: {LOST[name]}", cure))
     return findings or [REDIS.ok("durability", "every answered write is on disk, and nothing is evicted")]
-
-
-def _eviction(policy: str, limited: bool) -> Findings:
-    """Advice about eviction; none if a full Redis evicts nothing, or the policy cannot be read."""
-    if policy in ("", NO_EVICTION):
-        return []
-    if policy not in KEPT_BY[POLICY]:
-        return [_setting(POLICY, policy, limited)]
-    text = f"{policy}: a full Redis keeps the store, and forgets results of jobs"
-    return [REDIS.advice(POLICY, text, f"`CONFIG SET {POLICY} {NO_EVICTION}`, and in its file")]
-
-
-def _setting(name: str, value: str, limited: bool) -> CheckFinding:
-    allowed = NO_EVICTION if name == POLICY else "".join(sorted(KEPT_BY[name]))
-    judge = REDIS.wrong if (name, value) in GRAVE or (name == POLICY and limited) else REDIS.advice
-    return judge(name, f"{name} is {value}: {LOST[name]}", f"`CONFIG SET {name} {allowed}`, and in its file")
 
 
 def writes(*, append_ok: bool, rewrite_ok: bool, save_ok: bool) -> CheckFinding:
@@ -186,33 +180,23 @@ def replicas(role: str, online: int, wanted: int) -> CheckFinding:
     return REDIS.ok(check, f"{many(online, 'replica')} online{wait}")
 
 
-def waiting(releases: Sequence[Release]) -> CheckFinding:
-    """Whether every server knows the command by which an append waits for the disk."""
-    check, old = "wait for the disk", set[str]()
-    for release in releases:
-        try:
-            old |= set() if release.waits_for_disk else {str(release)}
-        except ValueError:
-            return REDIS.failed(check, f"it calls itself {str(release)[:40]!r}")
-    if old:
-        nothing = "ENGRAMLOG_WAIT_FSYNC does nothing there, receipts say what the settings promise"
-        text = f"{', '.join(sorted(old))} cannot wait for the disk: {nothing}"
-        newer = f"Redis {'.'.join(map(str, WAITS_FROM))} or Valkey"
-        return REDIS.advice(check, text, f"{newer}, or `appendfsync always` without ENGRAMLOG_WAIT_FSYNC")
-    return REDIS.ok(check, "each append waits until it is on disk (WAITAOF)")
+def waits(release: Release) -> CheckFinding:
+    """Whether the server knows the command by which an append waits for the disk."""
+    check = "wait for the disk"
+    try:
+        waits_for_disk = release.waits_for_disk
+    except ValueError:
+        return REDIS.failed(check, f"it calls itself {str(release)[:40]!r}")
+    if waits_for_disk:
+        return REDIS.ok(check, "each append waits until it is on disk (WAITAOF)")
+    text = f"{release} cannot wait for the disk: ENGRAMLOG_WAIT_FSYNC does nothing there, receipts say what the settings promise"
+    newer = f"Redis {'.'.join(map(str, WAITS_FROM))} or Valkey"
+    return REDIS.advice(check, text, f"{newer}, or `appendfsync always` without ENGRAMLOG_WAIT_FSYNC")
 
 
-def look_at_waiting(reached: ReachedStore) -> Findings:
-    """The same of every server, if appends are to wait (ENGRAMLOG_WAIT_FSYNC). Raises StoreError."""
-    if not reached.settings.wait_fsync:
-        return []
-    with closing(reached.wire()) as wire:
-        return [waiting([release_of(info(one, "server")) for _, one in wire.servers()])]
-
-
-def redis_clock(redis_now: int, own: int) -> CheckFinding:
-    """Redis's clock against this machine's, microseconds since 1970."""
-    check, apart = "redis clock", redis_now - own
+def clock(apart: int) -> CheckFinding:
+    """Redis's clock. `apart`: microseconds that it is ahead of this machine's."""
+    check = "redis clock"
     text = f"Redis's clock is {abs(apart) / 1e6:,.1f} s {'ahead of' if apart > 0 else 'behind'} this machine's"
     if abs(apart) > APART_MICROS:
         cure = "set the one that is wrong by NTP: events are refused as of the future, or hidden"
@@ -222,61 +206,33 @@ def redis_clock(redis_now: int, own: int) -> CheckFinding:
     return CLOCK.ok(check, "Redis's clock and this machine's agree")
 
 
-def newest_event(recorded: int | None, redis_now: int) -> CheckFinding:
-    """The newest event's recorded time against Redis's clock. None: there is no event, or none with a time."""
-    check = "newest event"
-    if recorded is None:
-        return CLOCK.ok(check, "no event has a recorded time yet")
-    when = utc_text(from_micros(recorded))
-    if recorded - redis_now > BACK_MICROS:
-        text = f"the newest event was recorded {when}, which is in the future: Redis's clock went back"
-        return CLOCK.wrong(check, text, "set it by NTP: what is appended until then is recorded at that time")
-    return CLOCK.ok(check, f"recorded {when}")
-
-
-def look_at_clocks(reached: ReachedStore, own: Callable[[], int]) -> Findings:
-    """Redis's clock. `own`: this machine's, microseconds since 1970. Raises StoreError."""
-    with closing(reached.wire()) as wire:
-        before = own()
-        redis_now = redis_micros(wire)
-        findings = [redis_clock(redis_now, (before + own()) // 2)]
-        if reached.identity is not None:
-            recorded = wire.answers([["HGET", LogKeys(tag).meta, "rec"] for tag in reached.identity.tags])
-            findings.append(newest_event(max((int(one) for one in recorded if one), default=None), redis_now))
-    return findings
-
-
 # The way to a Redis of one's own, over TCP
 
 
 def way(host: str, *, encrypted: bool, lets_anybody_in: bool | None, sealed: bool) -> Findings:
     """Who else can reach it, and who reads what passes. `lets_anybody_in`: without a password; None if that could not be tried."""
-    near = is_loopback(host)
-    return [_password(host, lets_anybody_in, near), *([] if near else [_encrypted(host, encrypted, sealed)])]
-
-
-def _password(host: str, lets_anybody_in: bool | None, near: bool) -> CheckFinding:
-    check = "password"
-    if lets_anybody_in is None:
-        return REDIS.failed(check, "it could not be tried whether Redis answers without one")
-    if not lets_anybody_in:
-        return REDIS.ok(check, "Redis asks for one")
+    check, near = "password", is_loopback(host)
     cure = "an ACL user or `requirepass`, and the user and password in ENGRAMLOG_REDIS_URL"
-    if near:
+    if lets_anybody_in is None:
+        found = REDIS.failed(check, "it could not be tried whether Redis answers without one")
+    elif not lets_anybody_in:
+        found = REDIS.ok(check, "Redis asks for one")
+    elif near:
         text = "Redis answers without one: every program and user of this machine can read and write"
-        return REDIS.advice(check, text, cure)
-    return REDIS.wrong(check, f"Redis at {host} answers without one: anyone who reaches it can read and write", cure)
-
-
-def _encrypted(host: str, encrypted: bool, sealed: bool) -> CheckFinding:
+        found = REDIS.advice(check, text, cure)
+    else:
+        text = f"Redis at {host} answers without one: anyone who reaches it can read and write"
+        found = REDIS.wrong(check, text, cure)
+    if near:
+        return [found]
     check = "tls"
     if encrypted:
-        return REDIS.ok(check, "what passes is encrypted (rediss://)")
+        return [found, REDIS.ok(check, "what passes is encrypted (rediss://)")]
     cure = "TLS in Redis, and rediss:// in ENGRAMLOG_REDIS_URL; or a private network without other users"
     if sealed:
         text = f"what passes to {host} is not encrypted; contents are sealed, the password is not"
-        return REDIS.advice(check, text, cure)
-    return REDIS.wrong(check, f"what passes to {host} can be read on the way, contents and password", cure)
+        return [found, REDIS.advice(check, text, cure)]
+    return [found, REDIS.wrong(check, f"what passes to {host} can be read on the way, contents and password", cure)]
 
 
 def look_at_way(reached: ReachedStore) -> Findings:
@@ -329,28 +285,17 @@ def _lets_anybody_in(url: str) -> bool | None:
 
 
 def look_at_cluster(reached: ReachedStore) -> Findings:
-    """Slots, replicas, releases, clocks and places of partitions; nothing if the store is on one server. Raises StoreError."""
+    """Slots, nodes and replicas; nothing if the store is on one server. Raises StoreError."""
     with closing(reached.wire()) as wire:
-        return _look_at_nodes(wire, reached) if wire.many else []
-
-
-def _look_at_nodes(wire: Wire, reached: ReachedStore) -> Findings:
-    nodes, moving = known_nodes(wire), 0
-    release, full, apart, held = dict[str, str](), dict[str, str | None](), dict[str, int](), dict[str, int]()
-    for name, server in wire.servers():
-        held[name] = len(_tags_on(wire, name, reached))
-        try:
-            release[name] = str(release_of(info(server, "server")))
-            moving += moving_slots(server)
-            (told,) = server.pipeline([["CONFIG", "GET", "cluster-require-full-coverage"]])
-            before = now_micros()
-            seconds, micros = server.call("TIME")
-        except StoreUnavailable:
-            continue  # the check of that node reports that it does not answer
-        full[name] = told[1].decode() if isinstance(told, list) and len(told) == 2 else None
-        apart[name] = int(seconds) * 1_000_000 + int(micros) - (before + now_micros()) // 2
-    whole = [nodes_there(nodes), slots(nodes, moving), followed(nodes), covered(full), versions(release), clocks(apart)]
-    return whole if reached.identity is None else [*whole, places(held)]
+        if not wire.many:
+            return []
+        nodes, moving, strict = known_nodes(wire), 0, dict[str, str | None]()
+        for name, server in wire.servers():
+            with suppress(StoreUnavailable):  # the check of that node reports that it does not answer
+                moving += moving_slots(server)
+                (told,) = server.pipeline([["CONFIG", "GET", "cluster-require-full-coverage"]])
+                strict[name] = told[1].decode() if isinstance(told, list) and len(told) == 2 else None
+    return [nodes_there(nodes), slots(nodes, moving), followed(nodes), covered(strict)]
 
 
 def joined(by_node: Mapping[str, Sequence[CheckFinding]]) -> Findings:
@@ -419,36 +364,3 @@ def covered(by_node: Mapping[str, str | None]) -> CheckFinding:
         text = f"nodes do not show {setting} (CONFIG GET is not allowed)"
         return CLUSTER.unseen(check, text, "let it be `no` on every node")
     return CLUSTER.ok(check, "where one node's slots are lost, the others go on")
-
-
-def versions(by_node: Mapping[str, str]) -> CheckFinding:
-    """Whether all run the same release."""
-    check = "versions"
-    if len(set(by_node.values())) > 1:
-        text = ", ".join(f"{name} {release}" for name, release in by_node.items())
-        return CLUSTER.advice(check, f"nodes are of different releases: {text}", "bring all to the newest")
-    return CLUSTER.ok(check, f"all nodes are of {next(iter(by_node.values()), 'one release')}")
-
-
-def clocks(apart: Mapping[str, int]) -> CheckFinding:
-    """How far apart the nodes' clocks are. `apart`: microseconds that each is ahead of this machine's."""
-    check = "clocks"
-    spread = max(apart.values()) - min(apart.values()) if apart else 0
-    if spread <= FAR_MICROS:
-        return CLUSTER.ok(check, f"clocks of the nodes are {spread / 1e6:.1f} s apart at most")
-    first, last = min(apart, key=lambda one: apart[one]), max(apart, key=lambda one: apart[one])
-    order = "events of one conversation may be in the wrong order between owners"
-    text = f"the clock of {last} is {spread / 1e6:,.0f} s ahead of that of {first}: {order}"
-    return CLUSTER.advice(check, text, "NTP on every machine of the cluster")
-
-
-def places(by_node: Mapping[str, int]) -> CheckFinding:
-    """Where the partitions are, and whether a node has none. `by_node`: how many, of every node that has slots."""
-    check = "partitions"
-    text = ", ".join(f"{count} on {name}" for name, count in by_node.items())
-    empty = sum(1 for count in by_node.values() if not count)
-    if empty:
-        none = f"{many(empty, 'node')} {'holds' if empty == 1 else 'hold'} none, and nothing of this store"
-        more = "make the next store with more partitions (ENGRAMLOG_PARTITIONS)"
-        return CLUSTER.advice(check, f"{text}: {none}", f"move slots there (`redis-cli --cluster reshard`), or {more}")
-    return CLUSTER.ok(check, text)

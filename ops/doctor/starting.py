@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import closing, suppress
 from functools import partial
-from resource import RLIMIT_NOFILE, getrlimit
 from typing import TYPE_CHECKING, Literal
 
 from engramlog_server.api.http.server.listener import OPERATE, claim
 from engramlog_server.events.envelope import from_micros, utc_text
-from engramlog_server.events.errors import BadSetting, EngramlogError, StoreMismatch, StoreUnavailable
+from engramlog_server.events.errors import BadSetting, EngramlogError, StoreUnavailable
 from engramlog_server.events.redis.server import STORE_SETTING, refuse_replica
 from engramlog_server.events.text import NONE
 from engramlog_server.ops.clock import now_micros
-from engramlog_server.ops.doctor import checks, servers
-from engramlog_server.ops.doctor.checks import disk
+from engramlog_server.ops.doctor import checks, permissions, servers
 from engramlog_server.ops.doctor.findings import (
     ACCESS,
-    CLOCK,
     CLUSTER,
     DISK,
     MACHINE,
@@ -30,14 +27,14 @@ from engramlog_server.ops.doctor.findings import (
     STORE,
     Check,
     CheckFinding,
-    CheckGroup,
     DoctorReport,
+    refused,
     report,
     run_all,
+    unless,
 )
 from engramlog_server.ops.doctor.permissions import folder_of
 from engramlog_server.ops.doctor.reach import SECONDS, ReachedStore, reach
-from engramlog_server.ops.embedded.disk import look
 from engramlog_server.ops.embedded.private_folder import private_folder
 from engramlog_server.ops.embedded.server import find_redis_server, look_into_folder
 from engramlog_server.ops.embedded.store import holds_store
@@ -47,15 +44,12 @@ from engramlog_server.ops.keys.master import master_of
 from engramlog_server.ops.listeners import listeners_of
 from engramlog_server.ops.metrics import ports_of, refuse_taken
 from engramlog_server.ops.models import model_of
-from engramlog_server.ops.processes.limits import ENOUGH, FEW_FILES
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import check_queue, wire_to
-from engramlog_server.ops.token import read_token
 from engramlog_server.projections.access.book import AccessBook
 from engramlog_server.projections.redis.create import StoreIdentity, check_parameters
 
 if TYPE_CHECKING:
-    from engramlog_server.ops.listeners import Listeners
     from engramlog_server.projections.redis.create import StoreIdentity
 
 _PROBE = bytes(32)
@@ -63,82 +57,30 @@ _PROBE = bytes(32)
 _PORTS = {"http": 80, "https": 443}
 
 
-def refused(group: CheckGroup, check: str, error: EngramlogError) -> CheckFinding:
-    """A start's own refusal as a finding: the problem, and what to do if the refusal says so."""
-    for parting, begins in (("; allowed", "allowed"), ("; ", ""), (": ", "")):
-        found, told, cure = error.message.partition(parting)
-        if told:
-            return group.wrong(check, found.removeprefix(f"{check}: "), begins + cure)
-    return group.wrong(check, error.message, "look at it, then try again")
-
-
-def _unless(group: CheckGroup, check: str, fine: str, work: Callable[[], object]) -> list[CheckFinding]:
-    """That it is as it should be, or the refusal of what a start does."""
-    try:
-        work()
-    except EngramlogError as error:
-        return [refused(group, check, error)]
-    return [group.ok(check, fine)]
-
-
-def _listeners(settings: Settings) -> Listeners | None:
+def look_at_ports(settings: Settings, workers: int, *, serves: bool = True) -> list[CheckFinding]:
+    """Whether the API's port, that for operating, and those of figures are free, or who has them. Each is taken for a moment;
+    nothing listens. `serves`: whether the API is served."""
+    found = list[CheckFinding]()
+    listeners = None
     with suppress(BadSetting):  # the check of listening reports why
-        return listeners_of(settings, settings.host)
-    return None
-
-
-def look_at_ports(settings: Settings) -> list[CheckFinding]:
-    """Whether the API's port and that for operating are free, or who has them. Each is taken for a moment; nothing listens."""
-    listeners = _listeners(settings)
-    if listeners is None:
-        return []
-    take = partial(_take, settings.host, settings.port, listener=listeners.main)
-    found = _unless(MACHINE, "port", f"{settings.host}:{settings.port or 'any'} is free", take)
-    if listeners.operating is not None and settings.operate is not None:
+        listeners = listeners_of(settings, settings.host) if serves else None
+    if listeners is not None:
+        take = partial(_take, settings.host, settings.port, listener=listeners.main)
+        found += unless(MACHINE, "port", f"{settings.host}:{settings.port or 'any'} is free", take)
+    if listeners is not None and listeners.operating is not None and settings.operate is not None:
         host, port = settings.operate
         take = partial(_take, host, port, OPERATE, listener=listeners.operating)
-        found += _unless(MACHINE, "operating port", f"{host}:{port or 'any'} is free", take)
+        found += unless(MACHINE, "operating port", f"{host}:{port or 'any'} is free", take)
+    if settings.metrics is not None:
+        host, port = settings.metrics
+        fine = f"free from {port} on" if port else "any that is free"
+        found += unless(MACHINE, "metrics ports", fine, lambda: refuse_taken(host, ports_of(port, workers)))
     return found
 
 
 def _take(*place: str | int, **more: object) -> None:
     with closing(claim(*place, **more)):  # type: ignore[arg-type]
         pass
-
-
-def look_at_metrics_ports(settings: Settings, workers: int) -> list[CheckFinding]:
-    """The same of the ports where workers serve their figures."""
-    if settings.metrics is None:
-        return []
-    host, port = settings.metrics
-    return _unless(
-        MACHINE,
-        "metrics ports",
-        f"free from {port} on" if port else "any that is free",
-        lambda: refuse_taken(host, ports_of(port, workers)),
-    )
-
-
-def look_at_file_limit() -> list[CheckFinding]:
-    """How many files a process may open, once it has raised its own limit."""
-    _, hard = getrlimit(RLIMIT_NOFILE)
-    files = hard if 0 <= hard < ENOUGH else ENOUGH
-    if files >= FEW_FILES:
-        return [MACHINE.ok("open files", f"{files:,} may be open")]
-    return [
-        MACHINE.advice(
-            "open files",
-            f"{files:,} may be open, so few connections are answered at once",
-            f"raise the hard limit: `ulimit -Hn {4 * FEW_FILES}`, or LimitNOFILE of its unit",
-        )
-    ]
-
-
-def look_at_token(settings: Settings) -> list[CheckFinding]:
-    """Whether the API's token and its folder can be used or made."""
-    if settings.token is not None:
-        return [PERMISSIONS.ok("token", "ENGRAMLOG_TOKEN is set")]
-    return _unless(PERMISSIONS, "token", "there, or made at the start", lambda: read_token(folder_of(settings)))
 
 
 def look_at_folder(settings: Settings) -> list[CheckFinding]:
@@ -178,8 +120,7 @@ def look_at_private_redis(settings: Settings) -> list[CheckFinding]:
 def look_at_disk(settings: Settings) -> list[CheckFinding]:
     """Room on the disk of the data folder. Raises OSError."""
     folder = folder_of(settings)
-    there = next(one for one in (folder, *folder.parents) if one.exists())
-    return softened([disk(folder, look(there))])
+    return softened(checks.disk(next(one for one in (folder, *folder.parents) if one.exists())))
 
 
 def softened(found: list[CheckFinding]) -> list[CheckFinding]:
@@ -198,7 +139,7 @@ def look_at_master_key(settings: Settings) -> list[CheckFinding]:
 
     if settings.sealed_by == NONE:
         return [SEALING.ok("master key", "none is required: a new store is not encrypted")]
-    return _unless(SEALING, "master key", "it can be had, or is made at the start", wrap)
+    return unless(SEALING, "master key", "it can be had, or is made at the start", wrap)
 
 
 def look_at_queue(settings: Settings) -> list[CheckFinding]:
@@ -321,25 +262,22 @@ def _first_key_of_a_folder(settings: Settings) -> list[CheckFinding]:
 
 def _of_a_worker(settings: Settings) -> list[Check]:
     return [
-        Check(MACHINE, "metrics ports", partial(look_at_metrics_ports, settings, 1)),
+        Check(MACHINE, "ports", partial(look_at_ports, settings, 1, serves=False)),
         Check(SEALING, "master key", partial(look_at_master_key, settings)),
     ]
 
 
 def _of_a_service(settings: Settings) -> list[Check]:
-    now = from_micros(now_micros())
     embedded = [
         Check(REDIS, "private redis", partial(look_at_private_redis, settings)),
         Check(DISK, "disk", partial(look_at_disk, settings)),
     ]
     return [
-        Check(MACHINE, "ports", partial(look_at_ports, settings)),
-        Check(MACHINE, "metrics ports", partial(look_at_metrics_ports, settings, settings.workers)),
-        Check(MACHINE, "open files", look_at_file_limit),
+        Check(MACHINE, "ports", partial(look_at_ports, settings, settings.workers)),
         Check(PERMISSIONS, "data folder", partial(look_at_folder, settings)),
-        Check(PERMISSIONS, "token", partial(look_at_token, settings)),
+        Check(PERMISSIONS, "token", partial(permissions.token, settings)),
         Check(SEALING, "master key", partial(look_at_master_key, settings)),
-        Check(ACCESS, "listening", partial(checks.look_at_listening, settings, now)),
+        Check(ACCESS, "listening", lambda: checks.listening(settings, from_micros(now_micros()))),
         Check(REDIS, "queue", partial(look_at_queue, settings)),
         Check(MACHINE, "identity provider", partial(look_at_provider, settings)),
         *(embedded if settings.redis_url is None else []),
@@ -371,31 +309,23 @@ def _opens(reached: ReachedStore, starts: Starts) -> list[CheckFinding]:
 def _of_the_store(reached: ReachedStore, starts: Starts) -> list[Check]:
     if reached.client is None:
         return []
-    opened = [Check(ACCESS, "first key", partial(checks.look_at_first_key, reached))] if starts == "up" else []
+    first_key = [Check(ACCESS, "first key", partial(checks.look_at_first_key, reached))]
+    primary = [Check(REDIS, "primary", partial(_look_at_primary, reached))]
     return [
-        *([Check(REDIS, "primary", partial(_look_at_primary, reached))] if starts == "up" else []),
+        *(primary if starts == "up" else []),
         Check(REDIS, "redis", lambda: softened(servers.look_at_redis(reached))),
-        Check(REDIS, "wait for the disk", lambda: softened(servers.look_at_waiting(reached))),
         Check(CLUSTER, "cluster", partial(_look_at_cluster, reached)),
-        Check(CLOCK, "redis clock", lambda: softened(servers.look_at_clocks(reached, now_micros))),
-        *(opened if reached.trouble is None else []),
+        *(first_key if starts == "up" and reached.trouble is None else []),
     ]
 
 
 def _look_at_primary(reached: ReachedStore) -> list[CheckFinding]:
     """Whether one Redis takes writes: a replica takes none. Raises StoreError."""
     with closing(reached.wire()) as wire:
-        try:
-            refuse_replica(wire, STORE_SETTING)
-        except StoreMismatch as error:
-            return [refused(REDIS, "primary", error)]
-    return []
+        return unless(REDIS, "primary", "it takes writes", lambda: refuse_replica(wire, STORE_SETTING))
 
 
 def _look_at_cluster(reached: ReachedStore) -> list[CheckFinding]:
     """A Cluster's nodes: slots that nobody serves stop a start, the rest is advice. Raises StoreError."""
     found = servers.look_at_cluster(reached)
-    whole: Mapping[bool, list[CheckFinding]] = {
-        part: [one for one in found if (one.check == "slots") is part] for part in (True, False)
-    }
-    return [*whole[True], *softened(whole[False])]
+    return [one if one.check == "slots" else softened([one])[0] for one in found]

@@ -342,13 +342,15 @@ def test_a_redis_that_says_nothing_is_told_within_the_bounds(place: Place, monke
     assert _names(place.told()) == [("redis", "answers")]
 
 
-HANGS = "doctor open files"
+HANGS = "doctor identity provider"
 """Its thread."""
 
 
 def test_a_check_that_hangs_hides_no_other(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
     ended = SimpleNamespace(told=socket.socketpair())
-    monkeypatch.setattr("engramlog_server.ops.doctor.starting.look_at_file_limit", lambda: ended.told[0].recv(1) and [])
+    monkeypatch.setattr(
+        "engramlog_server.ops.doctor.starting.look_at_provider", lambda _settings: ended.told[0].recv(1) and []
+    )
 
     def others_looked() -> float:
         wait_until(lambda: {one.name for one in enumerate_threads() if one.name.startswith("doctor ")} <= {HANGS})
@@ -358,7 +360,7 @@ def test_a_check_that_hangs_hides_no_other(place: Place, monkeypatch: pytest.Mon
     told = would_start(load_settings(), seconds=0.01)
     ended.told[1].send(b"x")
     hung = [one for one in told["checks"] if one["failed"]]
-    assert [one["check"] for one in hung] == ["open files"]
+    assert [one["check"] for one in hung] == ["identity provider"]
     assert ("permissions", "data folder") in [(one["group"], one["check"]) for one in told["checks"]]
     for one in ended.told:
         one.close()

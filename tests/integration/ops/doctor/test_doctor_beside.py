@@ -1,4 +1,4 @@
-"""`engramlog doctor` beside others: a folder in use, a log that its start cut, a key service that is down, recorded reads."""
+"""`engramlog doctor` beside others: a folder in use, a log that its start cut, a key service that is down."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from pathlib import Path
 import pytest
 
 from engramlog_server.ops.embedded.server import open_folder
-from engramlog_server.ops.settings import load_settings
-from engramlog_server.ops.wiring import open_application
-from engramlog_server.projections.access.caller import AT_THE_FOLDER
 from tests.acceptance.helpers.cli import Cli
 from tests.given.key_service import FakeKeyService, fake_key_service, token_file
 from tests.integration.ops.doctor.test_doctor_folder import found
@@ -54,12 +51,3 @@ def test_a_key_service_that_is_down_is_wrong(
     told = found(cli, code=1)
     assert told["sealing", "master key"]["result"] == "wrong"
     assert told["redis", "durability"]["result"] == "ok"
-
-
-def test_when_a_read_was_recorded_last_is_told(store: Cli) -> None:
-    assert "no read with a key" in found(store)["access", "audit log"]["found"]
-    with open_application(load_settings()) as application:
-        application.reads.record(AT_THE_FOLDER, "export", "export", "ada")
-        newest = application.reads.reads()["reads"][0]["recorded_at"]
-    store("stats")  # which folds what was left
-    assert newest in found(store)["access", "audit log"]["found"]

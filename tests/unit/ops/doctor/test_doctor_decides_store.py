@@ -6,12 +6,13 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from threading import Event as Flag
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from engramlog_server.events.alarms import KNOWN, Alarm
-from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.errors import OtherFormat, StoreUnavailable
 from engramlog_server.events.redis.durability import KEPT_BY
 from engramlog_server.events.redis.server import APART_MICROS, release_of
 from engramlog_server.ops.doctor import checks, servers
@@ -28,11 +29,11 @@ from engramlog_server.ops.doctor.findings import (
 )
 from engramlog_server.ops.doctor.servers import without_password
 from engramlog_server.ops.embedded.disk import MIB, Disk
+from engramlog_server.ops.keys.backup import KeysUnusable
 from tests.patience import PATIENCE
 from tests.rows import each_row
 
 FOLDER = Path("/data")
-DAY = 86_400_000_000
 NOON = datetime(2026, 11, 27, 12, tzinfo=UTC)
 GOOD = {name: "noeviction" if name == "maxmemory-policy" else next(iter(good)) for name, good in KEPT_BY.items()}
 
@@ -139,129 +140,78 @@ def test_a_redis_is_tried_without_who_one_is(url: str, bare: str) -> None:
     assert without_password(url) == bare
 
 
-def test_kept_heads_and_rejections() -> None:
-    assert checks.heads(3, 0, None, public=False).result == "ok"
-    assert checks.heads(3, 0, None, public=True).result == "advice"
-    assert checks.heads(3, 1, None, public=True).result == "ok"
-    assert checks.heads(3, 0, "it was changed", public=False).result == "wrong"
-    file = FOLDER / "rejections.jsonl"
-    assert checks.rejections(3, file, None, apart=False).result == "ok"
-    assert checks.rejections(3, file, "line 3 cannot be read", apart=False).result == "wrong"
-
-
-@pytest.mark.parametrize(
-    ("path", "trouble", "saved_at", "erased_at", "result", "told"),
+@each_row(
+    ("path", "saved", "erased_at", "result", "told"),
     [
-        (None, None, None, None, "ok", "if the key store is lost"),
-        (FOLDER, None, None, None, "wrong", "never saved"),
-        (FOLDER, "could be read by others (0644)", None, None, "wrong", "(0644)"),
-        (FOLDER, None, NOON - timedelta(minutes=1), None, "ok", "1 minute ago"),
-        (FOLDER, None, NOON - timedelta(hours=47), None, "ok", "47 hours ago"),
-        (FOLDER, None, NOON - timedelta(days=3), None, "ok", "3 days ago"),
-        (FOLDER, None, NOON, NOON - timedelta(seconds=1), "ok", "0 minutes ago"),
-        (FOLDER, None, NOON, NOON + timedelta(seconds=1), "wrong", "before the newest erasure"),
+        (None, None, None, "ok", "if the key store is lost"),
+        (FOLDER, None, None, "wrong", "never saved"),
+        (FOLDER, KeysUnusable("could be read by others (0644)"), None, "wrong", "(0644)"),
+        (FOLDER, ("another", NOON), None, "wrong", "holds the keys of store another"),
+        (FOLDER, ("s", NOON - timedelta(minutes=1)), None, "ok", "1 minute ago"),
+        (FOLDER, ("s", NOON - timedelta(hours=47)), None, "ok", "47 hours ago"),
+        (FOLDER, ("s", NOON - timedelta(days=3)), None, "ok", "3 days ago"),
+        (FOLDER, ("s", NOON), NOON - timedelta(seconds=1), "ok", "0 minutes ago"),
+        (FOLDER, ("s", NOON), NOON + timedelta(seconds=1), "wrong", "before the newest erasure"),
     ],
 )
 def test_the_backup_of_the_keys(
+    monkeypatch: pytest.MonkeyPatch,
     path: Path | None,
-    trouble: str | None,
-    saved_at: datetime | None,
+    saved: tuple[str, datetime] | KeysUnusable | None,
     erased_at: datetime | None,
     result: Result,
     told: str,
 ) -> None:
-    found = checks.keys_backup(path, trouble, saved_at, erased_at, NOON)
+    def known(_path: Path) -> Any:
+        if isinstance(saved, KeysUnusable):
+            raise saved
+        return None if saved is None else SimpleNamespace(store_id=saved[0], saved_at=saved[1].isoformat())
+
+    monkeypatch.setattr(checks, "known_keys", known)
+    steps: Any = [] if erased_at is None else [SimpleNamespace(at=erased_at.isoformat(), step="ended")]
+    (found,) = checks.kept_keys(path, "s", lambda: steps, NOON)
     assert (found.result, told in found.found) == (result, True)
 
 
-def test_copies_cannot_be_seen_and_that_is_no_failure() -> None:
-    for folder in (FOLDER, None):
-        found = checks.copies(folder, None, NOON)
-        assert (found.result, found.failed) == ("unknown", False)
-        assert "engramlog backup make" in found.advice
-
-
-@each_row(("age", "result"), [(0, "ok"), (7, "ok"), (8, "advice")])
-def test_the_last_backup_is_told_with_its_age(age: int, result: Result) -> None:
-    for folder in (FOLDER, None):
-        found = checks.copies(folder, NOON - timedelta(days=age, minutes=-1), NOON)
-        assert (found.result, "the last backup was made" in found.found) == (result, True)
-
-
 def test_clocks() -> None:
-    assert servers.redis_clock(0, 0).result == "ok"
+    assert servers.clock(0).result == "ok"
     for sign in (1, -1):
-        assert servers.redis_clock(sign * (servers.FAR_MICROS + 1), 0).result == "advice"
-        assert servers.redis_clock(sign * (APART_MICROS + 1), 0).result == "wrong"
-    assert servers.newest_event(None, 0).result == "ok"
-    assert servers.newest_event(DAY, DAY).result == "ok"
-    assert servers.newest_event(DAY + 2_000_000, DAY).result == "wrong"
+        assert servers.clock(sign * (servers.FAR_MICROS + 1)).result == "advice"
+        assert servers.clock(sign * (APART_MICROS + 1)).result == "wrong"
 
 
-def test_disks() -> None:
-    assert checks.disk(FOLDER, Disk(4_096 * MIB, 8_192 * MIB, 10 * MIB)).result == "ok"
-    assert checks.disk(FOLDER, Disk(70 * MIB, 8_192 * MIB, 10 * MIB)).result == "advice"
-    assert checks.disk(FOLDER, Disk(20 * MIB, 8_192 * MIB, 10 * MIB)).result == "wrong"
-
-
-IDLE: dict[str, Any] = {"count": 0, "silent": (), "lag": 0, "waited": 0.0, "private": True}
+@each_row(("free", "result"), [(4_096, "ok"), (70, "advice"), (20, "wrong")])
+def test_disks(monkeypatch: pytest.MonkeyPatch, free: int, result: Result) -> None:
+    monkeypatch.setattr(checks, "look", lambda _folder: Disk(free * MIB, 8_192 * MIB, 10 * MIB))
+    assert results(checks.disk(FOLDER)) == [("disk", result)]
 
 
 @each_row(
-    ("facts", "workers", "backlog"),
+    ("name", "result", "advice"),
     [
-        (IDLE, "ok", "ok"),
-        (IDLE | {"private": False}, "advice", "ok"),
-        (IDLE | {"private": False, "lag": 3, "waited": 90.0}, "wrong", "advice"),
-        (IDLE | {"lag": 3, "waited": 90.0}, "ok", "ok"),
-        (IDLE | {"count": 2, "lag": 3, "waited": 1.0}, "ok", "ok"),
-        (IDLE | {"count": 2, "lag": 3, "waited": 90.0}, "ok", "advice"),
+        ("disk_full", "wrong", KNOWN["disk_full"].meaning),
+        ("clock_back", "advice", KNOWN["clock_back"].meaning),
+        ("of a newer release", "advice", "`engramlog alarms` shows more"),
     ],
 )
-def test_workers_and_what_waits_for_them(facts: dict[str, Any], workers: Result, backlog: Result) -> None:
-    assert results(checks.workers(**facts)) == [("workers", workers), ("backlog", backlog)]
+def test_alarms_are_as_bad_as_they_are_and_say_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, name: str, result: Result, advice: str
+) -> None:
+    book = SimpleNamespace(standing=lambda: [Alarm(name, "", "it happened", 0, 0, 1, "me")], close=lambda: None)
+    monkeypatch.setattr(checks, "RedisAlarms", lambda *_told: book)
+    reached: Any = SimpleNamespace(reached=None)
+    assert checks.alarms(reached) == [CheckFinding("processes", f"alarm {name}", result, "it happened", advice)]
 
 
-def test_workers_that_fell_silent() -> None:
-    assert results(checks.workers(**IDLE | {"count": 1, "silent": ["a"]}))[1] == ("silent workers", "advice")
+def test_a_store_of_another_format_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    def other(_identity: Any) -> None:
+        raise OtherFormat("log format 1: use release 0.2, or an empty store")
 
-
-def test_alarms_are_as_bad_as_they_are_and_say_what_to_do() -> None:
-    meanings = {name: kind.meaning for name, kind in KNOWN.items()}
-    assert results(checks.alarms([])) == [("alarms", "ok")]
-    standing = [
-        Alarm(name, "", "it happened", 0, 0, 1, "me") for name in ("disk_full", "clock_back", "of a newer release")
-    ]
-    found = checks.alarms(standing)
-    assert [one.result for one in found] == ["wrong", "advice", "advice"]
-    assert found[0].advice == meanings["disk_full"]
-
-
-def test_owners_that_stand_still() -> None:
-    assert results(checks.owners([], 0)) == [("owners", "ok")]
-    assert results(checks.owners(["ada"], 0)) == [("quarantined owners", "wrong")]
-    assert results(checks.owners(["ada"], 1)) == [("locked owners", "wrong")]
-    assert results(checks.owners(["ada", "bob"], 1)) == [("locked owners", "wrong"), ("quarantined owners", "wrong")]
-
-
-@each_row(
-    ("facts", "result"),
-    [
-        ({"leader": "me"}, "ok"),
-        ({"wanted": False}, "ok"),
-        ({}, "advice"),
-        ({"leader": "me", "failed": 1}, "advice"),
-        ({"leader": "me", "stopped": ["sweep"]}, "advice"),
-        ({"problem": "no connection"}, "wrong"),
-    ],
-)
-def test_jobs(facts: dict[str, Any], result: Result) -> None:
-    assert checks.jobs(**facts).result == result
-
-
-def test_a_store_of_another_format_says_what_to_do() -> None:
-    assert checks.store_format("2", None).result == "ok"
-    found = checks.store_format("1", "use release 0.2, or an empty store")
+    reached: Any = SimpleNamespace(known=SimpleNamespace(format="2"))
+    monkeypatch.setattr(checks, "check_format", lambda _identity: None)
+    assert results(checks.store_format(reached)) == [("format", "ok")]
+    monkeypatch.setattr(checks, "check_format", other)
+    (found,) = checks.store_format(reached)
     assert (found.result, found.advice) == ("wrong", "use release 0.2, or an empty store")
 
 
