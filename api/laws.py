@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from engramlog_server.api.shapes import Laws, LawShape
 from engramlog_server.events.parameters import DEFAULTS
 from engramlog_server.projections.laws import LAWS
 from engramlog_server.projections.laws.law import Law
+from engramlog_server.projections.shapes import Laws, LawShape
 
 
 def laws() -> Laws:

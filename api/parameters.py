@@ -11,7 +11,6 @@ from functools import cache
 from inspect import getsource
 from typing import Any
 
-from engramlog_server.api.shapes import ParameterShape, ParametersKnown
 from engramlog_server.events import parameters as model
 from engramlog_server.events.errors import refused
 from engramlog_server.events.parameters import (
@@ -23,6 +22,7 @@ from engramlog_server.events.parameters import (
     problem_with,
     schema_of,
 )
+from engramlog_server.projections.shapes import ParameterShape, ParametersKnown
 
 _KINDS: Mapping[str, Any] = {"integer": "int", "number": "float", "boolean": "bool"}
 

@@ -16,12 +16,12 @@ from engramlog_server.api.requests.checks import LineTerms, TimesAsked
 from engramlog_server.api.services.accesses import AccessRecorder
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Writer
-from engramlog_server.api.shapes import Detail
 from engramlog_server.events.catalogue import MemoriesRevealed
 from engramlog_server.events.errors import NotYetFolded
 from engramlog_server.events.log import positions_by_partition
 from engramlog_server.events.vocabulary import MAX_SOURCES, Face, Revealing
 from engramlog_server.projections.memory.record import SECRET
+from engramlog_server.projections.shapes import Detail
 
 
 class By(NamedTuple):

@@ -7,7 +7,6 @@ from statistics import fmean
 
 from benchmarks.dataset import Dataset, Question
 from benchmarks.vectors import Meanings
-from engramlog_server.api.shapes import Hit
 from engramlog_server.projections.language.prompt_text import estimated_tokens, is_chinese
 from engramlog_server.projections.memory.working_memory import conversation
 from engramlog_server.projections.prompt.block import Block
@@ -26,6 +25,7 @@ from engramlog_server.projections.prompt.stable import in_two, stable_part, stab
 from engramlog_server.projections.ranking.rankings import closenesses
 from engramlog_server.projections.ranking.recall import search
 from engramlog_server.projections.ranking.search_request import SearchRequest
+from engramlog_server.projections.shapes import Hit
 
 BUDGETS = (500, 1_000, 2_000)
 CANDIDATES = 80

@@ -6,13 +6,13 @@ from collections.abc import Callable
 from threading import Thread
 from typing import TYPE_CHECKING, Any
 
-from engramlog_server.api.shapes import EmbedderStanding
 from engramlog_server.events.errors import EngramlogError
 from engramlog_server.events.text import AUTO, BUILT_IN, MINILM, NONE, USE
 from engramlog_server.ops.settings import Settings
 from engramlog_server.projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders, is_loaded, load_now
 from engramlog_server.projections.embedding.meaning import Embedder
 from engramlog_server.projections.redis.meanings import Meanings
+from engramlog_server.projections.shapes import EmbedderStanding
 
 if TYPE_CHECKING:
     from engramlog_server.ops.catch_up import Tell

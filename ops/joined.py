@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from engramlog_server.api.services.heads import Heads
     from engramlog_server.api.services.jobs import Cleaner, Embeddings, Episodes, Extractor
     from engramlog_server.api.services.operating import Operator, Owners
-    from engramlog_server.api.shapes import EmbedderSet, EmbedderStanding, JobBoard, Schedule
     from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
     from engramlog_server.events.heads import HeadBook
     from engramlog_server.projections.models.chat import Chat, ModelAsked
     from engramlog_server.projections.redis.meanings import Meanings
     from engramlog_server.projections.redis.model_uses import ModelLedger
+    from engramlog_server.projections.shapes import EmbedderSet, EmbedderStanding, JobBoard, Schedule
     from engramlog_server.projections.views.view import OwnerView
 
 

@@ -12,7 +12,6 @@ from typing import Final, Literal, NamedTuple, NoReturn
 
 from engramlog_server.api.http.server.certificate import CERTIFICATE, KEY, Certificate, Clock
 from engramlog_server.api.http.server.listener import OF_THIS_MACHINE, OPERATE, Listener, check_host
-from engramlog_server.api.shapes import ListeningTold
 from engramlog_server.events.alarms import Alarms, ConditionAlarm, TellingAlarms
 from engramlog_server.events.errors import BadSetting
 from engramlog_server.events.text import is_loopback
@@ -20,6 +19,7 @@ from engramlog_server.ops.clock import now, now_micros
 from engramlog_server.ops.every import Every
 from engramlog_server.ops.public_settings import BeyondSettings, asked_name
 from engramlog_server.projections.access.book import AccessBook
+from engramlog_server.projections.shapes import ListeningTold
 
 FIRST_KEY = "engramlog key new NAME --can use --owners '*' --speak-as user,assistant --trust asserted"
 """The command that makes the first key."""

@@ -11,9 +11,9 @@ from engramlog_server.events.errors import ModelFailed
 from engramlog_server.ops.settings import Settings
 
 if TYPE_CHECKING:
-    from engramlog_server.api.shapes import ChatSet
     from engramlog_server.projections.models.chat import Chat, NoteAsked
     from engramlog_server.projections.models.model_chat import ModelChat
+    from engramlog_server.projections.shapes import ChatSet
 
 
 class LazyModel:

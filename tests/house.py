@@ -24,7 +24,7 @@ ROOMS = (*PRODUCT, "benchmarks", "tests")
 _MADE = (
     "client/engramlog/questions.py",
     "client/engramlog/answers/__init__.py",
-    "api/shapes.pyi",
+    "projections/shapes.pyi",
     "api/operations/table.py",
 )
 GENERATED = {ROOT / name for name in _MADE}

@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from engramlog_server.api.requests.checks import label_objection, speaker
-from engramlog_server.api.shapes import ImportConflict, ImportFailure
 from engramlog_server.events.envelope import Prepared
 from engramlog_server.events.errors import EngramlogError, InputError, InvalidEvent
 from engramlog_server.events.log import AppendReceipt, EventLog
 from engramlog_server.events.validation import judged, read_event
 from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
+from engramlog_server.projections.shapes import ImportConflict, ImportFailure
 
 Line = tuple[int, bytes]
 Refused = Callable[[Sequence[Prepared]], Mapping[str, str]]

@@ -14,13 +14,13 @@ from engramlog_server.api.exchange.importing_chats import ImportedChats, import_
 from engramlog_server.api.requests.checks import check_owner, parse_instant
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Writer
-from engramlog_server.api.shapes import ChatsImported, Warned
 from engramlog_server.api.work.pacing import paced
 from engramlog_server.api.work.patience import current_check
 from engramlog_server.events.errors import InputError, RequestTooLarge, refused
 from engramlog_server.events.log import Appendable, AppendReceipt, EventLog, positions_by_partition
 from engramlog_server.events.memory_log import InMemoryEventLog
 from engramlog_server.projections.checks import Check
+from engramlog_server.projections.shapes import ChatsImported, Warned
 
 COMMAND = "send fewer conversations at a time, or use `engramlog import turns --shape auto`"
 

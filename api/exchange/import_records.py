@@ -26,7 +26,6 @@ from engramlog_server.api.exchange.record_shapes import (
 )
 from engramlog_server.api.exchange.rejections import KEYED_OTHERWISE, REJECTION, CarriedRejection, read_rejection
 from engramlog_server.api.requests.checks import check_owner, importer, label_objection, speaker
-from engramlog_server.api.shapes import DuplicateRecord, RecordsImported
 from engramlog_server.events.catalogue import EventData
 from engramlog_server.events.envelope import Prepared, derived_id, from_micros
 from engramlog_server.events.errors import InputError, InvalidEvent, refused
@@ -34,6 +33,7 @@ from engramlog_server.events.log import AppendReceipt, EventLog
 from engramlog_server.events.standing import firm_tier
 from engramlog_server.events.validation import make_event, read_event, ready
 from engramlog_server.projections.memory.rejection import MOST_VALUES, Rejections
+from engramlog_server.projections.shapes import DuplicateRecord, RecordsImported
 
 MAX_IGNORED = 50
 """Most names of ignored fields that are told."""

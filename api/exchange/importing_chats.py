@@ -42,7 +42,6 @@ from engramlog_server.api.exchange.importing import (
     owner_of,
 )
 from engramlog_server.api.requests.checks import importer
-from engramlog_server.api.shapes import UnreadableChat
 from engramlog_server.events.catalogue import TurnRecorded
 from engramlog_server.events.entry import Naming
 from engramlog_server.events.envelope import Prepared, derived_id, from_micros, utc_text
@@ -52,6 +51,7 @@ from engramlog_server.events.validation import DOTS, make_event
 from engramlog_server.events.vocabulary import FUTURE_TOLERANCE, is_id
 from engramlog_server.projections.checks import Check, counted, unchecked
 from engramlog_server.projections.prompt.block import without_blocks
+from engramlog_server.projections.shapes import UnreadableChat
 
 FUTURE = FUTURE_TOLERANCE // timedelta(microseconds=1)
 MINUTE = 60_000_000

@@ -26,7 +26,6 @@ from engramlog_server.api.requests.snapshots import PIECE, Snapshot
 from engramlog_server.api.services.judging import Judging
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Writer
-from engramlog_server.api.shapes import Lagging, LinesTold, RecordsImported, Warned
 from engramlog_server.api.work.pacing import paced
 from engramlog_server.api.work.patience import current_check
 from engramlog_server.events.errors import EngramlogError, LogGap, refused
@@ -40,6 +39,7 @@ from engramlog_server.projections.fold.changelog import DECISIONS, Entry
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.memory.rejection import REJECTED_BY
 from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.shapes import Lagging, LinesTold, RecordsImported, Warned
 from engramlog_server.projections.views.event_words import UNTOLD, Telling, telling
 
 _IGNORED = DECISIONS.index("ignored")

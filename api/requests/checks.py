@@ -24,7 +24,6 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticCustomError
 
-from engramlog_server.api.shapes import LinesTold, TimesTold
 from engramlog_server.events.envelope import AnyEvent, Stored, from_micros, micros, utc_text
 from engramlog_server.events.errors import EngramlogError, InputError, refused
 from engramlog_server.events.log import Behalf, EventLog
@@ -36,6 +35,7 @@ from engramlog_server.projections.access.caller import AT_THE_FOLDER, Caller, To
 from engramlog_server.projections.choices import MAX_RESULTS
 from engramlog_server.projections.memory.record import SECRET
 from engramlog_server.projections.memory.timelines import Lines, recorded_by
+from engramlog_server.projections.shapes import LinesTold, TimesTold
 
 if TYPE_CHECKING:
     from engramlog_server.projections.laws.modes import Mode

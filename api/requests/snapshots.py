@@ -26,7 +26,6 @@ from engramlog_server.api.requests.checks import (
     telling_in_hand,
     times_of,
 )
-from engramlog_server.api.shapes import Lagging, MomentsOfPast, Placed, Warned
 from engramlog_server.api.work.patience import current_check, weigh
 from engramlog_server.events.envelope import AnyEvent, Stored
 from engramlog_server.events.errors import DamagedState, EngramlogError, LogGap, NotFound, refused
@@ -46,6 +45,7 @@ from engramlog_server.projections.past.folding import FoldedPast, Passage, behin
 from engramlog_server.projections.past.moments import NotKept
 from engramlog_server.projections.redis.past import OwnerLog
 from engramlog_server.projections.redis.view import PartitionStanding, RedisViews
+from engramlog_server.projections.shapes import Lagging, MomentsOfPast, Placed, Warned
 from engramlog_server.projections.views.narrowed import shown_by, up_to
 from engramlog_server.projections.views.quoting import hidden_ids, purged_ids
 from engramlog_server.projections.views.view import OwnerView

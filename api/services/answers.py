@@ -15,20 +15,6 @@ from engramlog_server.api.requests.checks import LineTerms, TimeSpan, check_id_o
 from engramlog_server.api.requests.snapshots import PIECE, Snapshot
 from engramlog_server.api.services.context import TalkAsked, read_talk
 from engramlog_server.api.services.reading import Reader
-from engramlog_server.api.shapes import (
-    AnsweredInFull,
-    AnsweredTurn,
-    AnsweredTurns,
-    BlockAsItWas,
-    Card,
-    Injected,
-    InjectedMemory,
-    MemoryUses,
-    OutcomeTold,
-    Placed,
-    TurnSaid,
-    WithheldFromBlock,
-)
 from engramlog_server.api.work.patience import both, current_check
 from engramlog_server.events.catalogue import BlockMade, BroughtUp, MemoryReinforced
 from engramlog_server.events.envelope import Stored, decode, from_micros, micros, utc_text
@@ -53,6 +39,20 @@ from engramlog_server.projections.prompt.stable import TwoParts, in_two, stable_
 from engramlog_server.projections.redis.said import Recent, all_said, said_among
 from engramlog_server.projections.redis.store import slices
 from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.shapes import (
+    AnsweredInFull,
+    AnsweredTurn,
+    AnsweredTurns,
+    BlockAsItWas,
+    Card,
+    Injected,
+    InjectedMemory,
+    MemoryUses,
+    OutcomeTold,
+    Placed,
+    TurnSaid,
+    WithheldFromBlock,
+)
 from engramlog_server.projections.views.answered import (
     MemoryUse,
     TurnAnswered,

@@ -13,7 +13,17 @@ from typing import Any, NamedTuple
 
 from engramlog_server.api.requests.checks import check_limit
 from engramlog_server.api.services.nodes import read_nodes, room_of
-from engramlog_server.api.shapes import (
+from engramlog_server.events.envelope import from_micros, utc_text
+from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.admission import APPEND_FULL, Room, read_room
+from engramlog_server.events.redis.log import recorded_of
+from engramlog_server.events.redis.server import redis_micros, release_of
+from engramlog_server.events.redis.wire import Wire, WirePool
+from engramlog_server.projections.fold.changelog import reason_told
+from engramlog_server.projections.redis.model_uses import UseCounted, last_days, read_uses
+from engramlog_server.projections.redis.room import FoldDebt, room_by_part
+from engramlog_server.projections.shapes import (
     AofCapacity,
     Capacity,
     ChatSet,
@@ -27,16 +37,6 @@ from engramlog_server.api.shapes import (
     RoomLeft,
     TokensUsed,
 )
-from engramlog_server.events.envelope import from_micros, utc_text
-from engramlog_server.events.errors import StoreUnavailable
-from engramlog_server.events.partitions import LogKeys
-from engramlog_server.events.redis.admission import APPEND_FULL, Room, read_room
-from engramlog_server.events.redis.log import recorded_of
-from engramlog_server.events.redis.server import redis_micros, release_of
-from engramlog_server.events.redis.wire import Wire, WirePool
-from engramlog_server.projections.fold.changelog import reason_told
-from engramlog_server.projections.redis.model_uses import UseCounted, last_days, read_uses
-from engramlog_server.projections.redis.room import FoldDebt, room_by_part
 
 OK = "ok"
 

@@ -20,7 +20,6 @@ from engramlog_server.api.requests.checks import (
     told_times,
 )
 from engramlog_server.api.services.reading import Reader, check_terms, request_of
-from engramlog_server.api.shapes import Above, Compared, Curves
 from engramlog_server.api.work.patience import both, current_check
 from engramlog_server.events.errors import refused
 from engramlog_server.projections.language.prompt_text import is_chinese
@@ -28,6 +27,7 @@ from engramlog_server.projections.past.life import life_of
 from engramlog_server.projections.redis.view import RedisViews
 from engramlog_server.projections.reports.above import LANGUAGES, compared, sentence
 from engramlog_server.projections.reports.comparison import compare_laws, curves
+from engramlog_server.projections.shapes import Above, Compared, Curves
 from engramlog_server.projections.views.query import ViewQuery, card, moment
 
 MOST_MEMORIES = 1_000

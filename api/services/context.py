@@ -24,15 +24,6 @@ from engramlog_server.api.requests.checks import (
 from engramlog_server.api.requests.snapshots import Past, Snapshot
 from engramlog_server.api.services.accesses import AccessRecorder, BlockRequest, Read
 from engramlog_server.api.services.reading import Reader
-from engramlog_server.api.shapes import (
-    ContextBlock,
-    ContextLine,
-    ContextParts,
-    ContextSearch,
-    ContextSizes,
-    Hit,
-    Recorded,
-)
 from engramlog_server.api.work.patience import current_check
 from engramlog_server.events.errors import AccessDenied, InputError, refused
 from engramlog_server.events.log import EventLog
@@ -61,6 +52,15 @@ from engramlog_server.projections.prompt.stable import TwoParts, in_two, stable_
 from engramlog_server.projections.ranking.rankings import closenesses
 from engramlog_server.projections.redis.said import Recent, recent, recent_among
 from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.shapes import (
+    ContextBlock,
+    ContextLine,
+    ContextParts,
+    ContextSearch,
+    ContextSizes,
+    Hit,
+    Recorded,
+)
 from engramlog_server.projections.views.view import OwnerView
 
 

@@ -20,7 +20,6 @@ from engramlog_server.api.requests.snapshots import PIECE, Snapshot
 from engramlog_server.api.services.histories import SCANNED
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import LogEvent, Writer, carried_before, checked_key, taken
-from engramlog_server.api.shapes import Change, Deleted, Removed, Restored, RestoredMany, Skipped, Warned
 from engramlog_server.api.work.patience import current_check, weigh
 from engramlog_server.events.catalogue import MemoryDeleted, MemoryRestored, ValueReadmitted, ValueRejected
 from engramlog_server.events.envelope import AnyEvent, decode, derived_id, micros, new_event_id
@@ -61,6 +60,7 @@ from engramlog_server.projections.fold.working_set import trouble_with
 from engramlog_server.projections.memory.deletion import DeletionCascade
 from engramlog_server.projections.memory.record import DAY, Memory
 from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.shapes import Change, Deleted, Removed, Restored, RestoredMany, Skipped, Warned
 from engramlog_server.projections.views.query import moment
 
 

@@ -31,17 +31,6 @@ from engramlog_server.api.requests.checks import (
 from engramlog_server.api.requests.snapshots import Snapshot
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.replaying import Questions
-from engramlog_server.api.shapes import (
-    ByWhom,
-    Change,
-    Diff,
-    DiffCounts,
-    EventCause,
-    MemoryDiffers,
-    QuestionMoved,
-    RankOf,
-    SideTold,
-)
 from engramlog_server.api.showing import UNKNOWN
 from engramlog_server.api.work.patience import current_check, weigh
 from engramlog_server.events.catalogue import MemoriesAccessed
@@ -67,6 +56,17 @@ from engramlog_server.projections.reports.sides import (
     owner_differs,
     sorted_out,
     text_of,
+)
+from engramlog_server.projections.shapes import (
+    ByWhom,
+    Change,
+    Diff,
+    DiffCounts,
+    EventCause,
+    MemoryDiffers,
+    QuestionMoved,
+    RankOf,
+    SideTold,
 )
 from engramlog_server.projections.views.event_words import telling
 from engramlog_server.projections.views.query import corrections_in, moment

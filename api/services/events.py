@@ -39,7 +39,6 @@ from engramlog_server.api.requests.checks import (
 from engramlog_server.api.requests.snapshots import PIECE, Pasts, placed
 from engramlog_server.api.services.histories import ORDERS
 from engramlog_server.api.services.reading import Reader
-from engramlog_server.api.shapes import LogEvents, LoggedEvent, Warned
 from engramlog_server.api.work.patience import current_check, weigh
 from engramlog_server.events.catalogue import EVENT_TYPES, EventDiscarded, MemoriesAccessed
 from engramlog_server.events.entry import MOST_PRINCIPAL
@@ -58,6 +57,7 @@ from engramlog_server.projections.memory.sources import Asides
 from engramlog_server.projections.memory.working_memory import Turn, set_aside_among
 from engramlog_server.projections.redis.said import all_said
 from engramlog_server.projections.redis.view import PartitionStanding, RedisViews
+from engramlog_server.projections.shapes import LogEvents, LoggedEvent, Warned
 from engramlog_server.projections.views.event_words import OwnerToday, event_of, event_told
 from engramlog_server.projections.views.view import OwnerView
 

@@ -9,17 +9,6 @@ from typing import Any, Unpack, cast
 
 from engramlog_server.api.requests.checks import LineTerms, check_owner, told_lines
 from engramlog_server.api.services.reading import Reader
-from engramlog_server.api.shapes import (
-    ChainHead,
-    ChainHeads,
-    HeadKept,
-    HeadsCompared,
-    HeadsKeeping,
-    HeadUnmet,
-    LogAccepted,
-    OwnerHead,
-    PartitionCompared,
-)
 from engramlog_server.api.work.patience import current_check
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import refused
@@ -38,6 +27,17 @@ from engramlog_server.projections.redis.heads import (
     live_heads,
     meet,
     recompute,
+)
+from engramlog_server.projections.shapes import (
+    ChainHead,
+    ChainHeads,
+    HeadKept,
+    HeadsCompared,
+    HeadsKeeping,
+    HeadUnmet,
+    LogAccepted,
+    OwnerHead,
+    PartitionCompared,
 )
 
 MOST_TEXT = 8 * 1024 * 1024

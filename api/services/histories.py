@@ -35,7 +35,6 @@ from engramlog_server.api.requests.checks import (
     told_lines,
 )
 from engramlog_server.api.requests.snapshots import Pasts, Snapshot, Snapshots
-from engramlog_server.api.shapes import AsideTold, Change, History
 from engramlog_server.api.work.patience import both, current_check, weigh
 from engramlog_server.events.catalogue import EVENT_TYPES, SourceSetAside
 from engramlog_server.events.envelope import decode
@@ -57,6 +56,7 @@ from engramlog_server.projections.past.moments import NotKept
 from engramlog_server.projections.redis.changelog import EntryPlace
 from engramlog_server.projections.redis.past import OwnerLog
 from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.shapes import AsideTold, Change, History
 from engramlog_server.projections.views.event_words import UNTOLD, Teller, Words, telling
 from engramlog_server.projections.views.query import moment
 from engramlog_server.projections.views.quoting import purged_ids

@@ -13,7 +13,6 @@ from engramlog_server.api.requests.checks import LineTerms, check_limit, check_o
 from engramlog_server.api.requests.snapshots import Snapshot
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Given, Writer, taken
-from engramlog_server.api.shapes import Answered, InboxItem, InboxPage
 from engramlog_server.events.catalogue import EventData, MemoryDeleted, MemoryMentioned
 from engramlog_server.events.entry import digest
 from engramlog_server.events.envelope import Stored, decode, utc_text
@@ -45,6 +44,7 @@ from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.kind import suggested_kind
 from engramlog_server.projections.memory.record import SECRET
 from engramlog_server.projections.memory.rejection import refusing
+from engramlog_server.projections.shapes import Answered, InboxItem, InboxPage
 from engramlog_server.projections.views.query import card
 from engramlog_server.projections.views.view import WITHHELD, OwnerView
 

@@ -17,7 +17,6 @@ from zlib import crc32
 from engramlog_server.api.choices import BY_HAND, MODEL, RULES
 from engramlog_server.api.requests.checks import Progress, check_one_of, check_owner
 from engramlog_server.api.services.reading import Reader
-from engramlog_server.api.shapes import Cleaned, Embedding, Episode, Extracted, Left, StatedTriple, Statement, Used
 from engramlog_server.api.work.patience import current_check
 from engramlog_server.events.catalogue import MemoryCreated
 from engramlog_server.events.errors import (
@@ -40,6 +39,16 @@ from engramlog_server.projections.lifecycle.extracting import read_again, verdic
 from engramlog_server.projections.lifecycle.judge.judging import Verdict
 from engramlog_server.projections.memory.record import SECRET
 from engramlog_server.projections.redis.meanings import Meanings, nothing_compared
+from engramlog_server.projections.shapes import (
+    Cleaned,
+    Embedding,
+    Episode,
+    Extracted,
+    Left,
+    StatedTriple,
+    Statement,
+    Used,
+)
 from engramlog_server.projections.views.query import moment
 from engramlog_server.projections.views.view import WITHHELD
 

@@ -31,17 +31,6 @@ from engramlog_server.api.requests.checks import (
 )
 from engramlog_server.api.services.events import Events
 from engramlog_server.api.services.writing import Writer, refusal_of
-from engramlog_server.api.shapes import (
-    AccessTold,
-    GrantsTold,
-    KeyKnown,
-    KeyMade,
-    KeyRevokedTold,
-    LoggedEvent,
-    ReadsTold,
-    ReadTold,
-    WhoAsks,
-)
 from engramlog_server.events.catalogue import (
     PRINCIPAL_RULE,
     GrantsSet,
@@ -75,6 +64,17 @@ from engramlog_server.projections.access.caller import AT_THE_FOLDER, Caller
 from engramlog_server.projections.access.grants import told
 from engramlog_server.projections.access.keys import MadeKey, grants_of, make_key
 from engramlog_server.projections.access.provider import OF_PROVIDER
+from engramlog_server.projections.shapes import (
+    AccessTold,
+    GrantsTold,
+    KeyKnown,
+    KeyMade,
+    KeyRevokedTold,
+    LoggedEvent,
+    ReadsTold,
+    ReadTold,
+    WhoAsks,
+)
 
 AT_ONCE = 256
 """Numbers that are asked for in one go."""

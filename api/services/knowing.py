@@ -21,20 +21,6 @@ from engramlog_server.api.requests.checks import (
 from engramlog_server.api.requests.snapshots import Snapshot
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Given, Writer
-from engramlog_server.api.shapes import (
-    Assessment,
-    AssociationTree,
-    BackedTriple,
-    Branch,
-    Fact,
-    FactEvidence,
-    FactsKnown,
-    KnowledgeMap,
-    SynonymPair,
-    SynonymSaid,
-    SynonymsKnown,
-    WordExpansion,
-)
 from engramlog_server.api.work.patience import current_check, weigh
 from engramlog_server.events.catalogue import SynonymDefined
 from engramlog_server.events.errors import InputError, refused
@@ -49,6 +35,20 @@ from engramlog_server.projections.memory.record import LEVELS, SECRET, Memory
 from engramlog_server.projections.memory.triples import KnownTriple, is_about, triples_of
 from engramlog_server.projections.reports.assess import assess
 from engramlog_server.projections.reports.knowledge_map import knowledge_map
+from engramlog_server.projections.shapes import (
+    Assessment,
+    AssociationTree,
+    BackedTriple,
+    Branch,
+    Fact,
+    FactEvidence,
+    FactsKnown,
+    KnowledgeMap,
+    SynonymPair,
+    SynonymSaid,
+    SynonymsKnown,
+    WordExpansion,
+)
 from engramlog_server.projections.views.query import ViewQuery, card, moment, seen_at, told_beside
 from engramlog_server.projections.views.view import OwnerView
 

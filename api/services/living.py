@@ -19,7 +19,15 @@ from engramlog_server.api.requests.checks import (
 )
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Given, Writer
-from engramlog_server.api.shapes import (
+from engramlog_server.events.catalogue import MemoryReinforced, ParametersChanged, ProfileChosen, ReviewGraded
+from engramlog_server.events.errors import InputError, refused
+from engramlog_server.events.parameters import DEFAULTS, NAMES, ParameterValue
+from engramlog_server.events.partitions import parse_position, position_text
+from engramlog_server.projections.decide.commands import Tell
+from engramlog_server.projections.fold.use import ALIKE
+from engramlog_server.projections.reports.health import fading, health, held_now
+from engramlog_server.projections.reports.review_due import due_list, next_reviews
+from engramlog_server.projections.shapes import (
     Effects,
     Fading,
     Graded,
@@ -29,14 +37,6 @@ from engramlog_server.api.shapes import (
     Reinforced,
     ReviewsDue,
 )
-from engramlog_server.events.catalogue import MemoryReinforced, ParametersChanged, ProfileChosen, ReviewGraded
-from engramlog_server.events.errors import InputError, refused
-from engramlog_server.events.parameters import DEFAULTS, NAMES, ParameterValue
-from engramlog_server.events.partitions import parse_position, position_text
-from engramlog_server.projections.decide.commands import Tell
-from engramlog_server.projections.fold.use import ALIKE
-from engramlog_server.projections.reports.health import fading, health, held_now
-from engramlog_server.projections.reports.review_due import due_list, next_reviews
 from engramlog_server.projections.views.query import moment
 from engramlog_server.projections.views.view import OwnerView
 

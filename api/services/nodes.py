@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from engramlog_server.api.shapes import NodeReplica, NodeStanding, PartitionsAway, PartitionStatus, RebuildBeside
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import StoreUnavailable
 from engramlog_server.events.partitions import STORE_KEY, LogKeys
@@ -23,6 +22,13 @@ from engramlog_server.events.redis.wire import Argument, ServerWire, Wire, in_ha
 from engramlog_server.projections.redis.builds import BuildKeys, is_build, next_build
 from engramlog_server.projections.redis.room import FoldDebt
 from engramlog_server.projections.redis.store import read_stuck
+from engramlog_server.projections.shapes import (
+    NodeReplica,
+    NodeStanding,
+    PartitionsAway,
+    PartitionStatus,
+    RebuildBeside,
+)
 
 _CHECKPOINT = (
     *("seq", "head", "digest", "memories", "waiting", "full", "refused"),

@@ -27,28 +27,6 @@ from engramlog_server.api.services.nodes import (
 )
 from engramlog_server.api.services.statistics import MOST_SUMMED_OWNERS, OwnerStatistics
 from engramlog_server.api.services.writing import Writer
-from engramlog_server.api.shapes import (
-    AccessFigures,
-    AlarmCleared,
-    AlarmsStanding,
-    AlarmStanding,
-    DeadOwner,
-    DeadOwners,
-    Discarded,
-    EmbedderStanding,
-    ListeningTold,
-    OwnerCount,
-    OwnerPage,
-    ParkedEvent,
-    PartitionStatus,
-    Retried,
-    RoomLeft,
-    Schedule,
-    SealingTold,
-    StoreStats,
-    StoreStatus,
-    Stuck,
-)
 from engramlog_server.api.work.patience import current_check
 from engramlog_server.events.alarms import ACCESSES_LOST, KNOWN, PARTITION_GAP, REPLICAS_LACKING, WRITES_FAIL, as_dict
 from engramlog_server.events.catalogue import EventDiscarded
@@ -82,6 +60,28 @@ from engramlog_server.projections.redis.create import BACKED_UP, StoreIdentity, 
 from engramlog_server.projections.redis.room import FoldDebt
 from engramlog_server.projections.redis.sealed import opens
 from engramlog_server.projections.redis.store import decode_quarantine, read_entries, read_parked
+from engramlog_server.projections.shapes import (
+    AccessFigures,
+    AlarmCleared,
+    AlarmsStanding,
+    AlarmStanding,
+    DeadOwner,
+    DeadOwners,
+    Discarded,
+    EmbedderStanding,
+    ListeningTold,
+    OwnerCount,
+    OwnerPage,
+    ParkedEvent,
+    PartitionStatus,
+    Retried,
+    RoomLeft,
+    Schedule,
+    SealingTold,
+    StoreStats,
+    StoreStatus,
+    Stuck,
+)
 
 MOST_KEPT = 300_000
 """Names of all partitions; those of further partitions are read for each question."""

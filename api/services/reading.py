@@ -34,20 +34,6 @@ from engramlog_server.api.requests.checks import (
 from engramlog_server.api.requests.snapshots import Snapshot
 from engramlog_server.api.services.accesses import AccessRecorder, Read
 from engramlog_server.api.services.histories import ORDERS, Histories, HistoryPage, page_asked
-from engramlog_server.api.shapes import (
-    Card,
-    Counts,
-    Detail,
-    Found,
-    Listing,
-    MeaningCompared,
-    OriginTree,
-    Placed,
-    Provenance,
-    SpansTold,
-    Understood,
-    Why,
-)
 from engramlog_server.api.work.patience import current_check, weigh
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import InputError, refused
@@ -64,7 +50,7 @@ from engramlog_server.projections.language.contradiction.change import Alike, no
 from engramlog_server.projections.memory.record import SECRET
 from engramlog_server.projections.ranking.conversation_terms import zoned_text
 from engramlog_server.projections.ranking.question import MeantQuestion, Senses
-from engramlog_server.projections.ranking.recall import SearchResults, search
+from engramlog_server.projections.ranking.recall import search
 from engramlog_server.projections.ranking.search_request import (
     BLIND_TO_ACCESSES,
     BY_MEANING,
@@ -82,7 +68,23 @@ from engramlog_server.projections.reports.listing import (
     sorting_of,
     wanted_of,
 )
-from engramlog_server.projections.views.query import Reasons, ViewQuery, detail, pattern_told, why, without_lost
+from engramlog_server.projections.shapes import (
+    Card,
+    Counts,
+    Detail,
+    Found,
+    Listing,
+    MeaningCompared,
+    OriginTree,
+    Placed,
+    Provenance,
+    SpansTold,
+    Understood,
+    UnplacedFound,
+    UnplacedWhy,
+    Why,
+)
+from engramlog_server.projections.views.query import ViewQuery, detail, pattern_told, why, without_lost
 from engramlog_server.projections.views.view import OwnerView
 
 MOST_OFFSET = 100_000
@@ -427,7 +429,7 @@ class Reader(MeaningReader):
             self._record(owner, query, answer, read, inspect=inspect)
         return {**answer, **told_times(told), **snapshot.place}
 
-    def _record(self, owner: str, query: str, answer: SearchResults, read: Read, *, inspect: bool) -> None:
+    def _record(self, owner: str, query: str, answer: UnplacedFound, read: Read, *, inspect: bool) -> None:
         """What a search showed, and what it brought to mind."""
         hit, mind = answer["results"], answer.get("associated") or ()
         self._shown(owner, hit, "inspection" if inspect else "recall", query, read, answer["offset"] + 1)
@@ -520,7 +522,7 @@ class Reader(MeaningReader):
         answer, place = self._why(owner, memory_id, asked, times)
         return {**answer, **told_times(times), **place}
 
-    def _why(self, owner: str, memory_id: str, asked: HistoryPage, times: TimesAsked) -> tuple[Reasons, Placed]:
+    def _why(self, owner: str, memory_id: str, asked: HistoryPage, times: TimesAsked) -> tuple[UnplacedWhy, Placed]:
         limit = asked.limit
         with self.snapshot(owner, **times) as snapshot:
             memory = self.memory(snapshot, owner, memory_id)

@@ -14,7 +14,6 @@ from typing import Any, TypedDict, Unpack, cast
 from engramlog_server.api.requests.checks import caller_in_hand, check_memory_id, check_owner
 from engramlog_server.api.requests.snapshots import Snapshot
 from engramlog_server.api.services.writing import Given, Looked, Rehearsable, Writer, checked_key, refuse_rejected
-from engramlog_server.api.shapes import Edited, Effects, PossibleConflict, Remembered
 from engramlog_server.api.work.patience import current_check
 from engramlog_server.events.catalogue import Ground, MemoryRevised
 from engramlog_server.events.envelope import derived_id, new_event_id
@@ -35,6 +34,7 @@ from engramlog_server.projections.decide.remembering import (
 )
 from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.shapes import Edited, Effects, PossibleConflict, Remembered
 from engramlog_server.projections.views.query import card
 
 __all__ = ["MOST_TURNS", "NewTurn", "Rememberer"]

@@ -35,7 +35,6 @@ from engramlog_server.api.requests.checks import (
 )
 from engramlog_server.api.requests.snapshots import Snapshot
 from engramlog_server.api.services.reading import Reader, request_of
-from engramlog_server.api.shapes import QuestionMoved, Replayed, ReplayedDiffer
 from engramlog_server.api.work.patience import current_check, weigh
 from engramlog_server.events.envelope import decode
 from engramlog_server.events.errors import (
@@ -63,6 +62,7 @@ from engramlog_server.projections.reports.store_moved import MODE, OrderMoved, S
 from engramlog_server.projections.reports.strikes import Closure, LogGraph, Strikes
 from engramlog_server.projections.reports.struck_log import Beginning, StruckLog, stays_told
 from engramlog_server.projections.reports.undoing import Undoing, packed
+from engramlog_server.projections.shapes import QuestionMoved, Replayed, ReplayedDiffer
 from engramlog_server.projections.views.query import ViewQuery
 from engramlog_server.projections.views.view import OwnerView
 

@@ -27,14 +27,6 @@ from engramlog_server.api.services.replaying import (
     view_beside,
 )
 from engramlog_server.api.services.writing import LogEvent, Writer, refusal_of, taken
-from engramlog_server.api.shapes import (
-    NotUndoneTold,
-    QuestionMoved,
-    Retracted,
-    SomeMemories,
-    StandsOtherwise,
-    UndoEvent,
-)
 from engramlog_server.api.work.patience import current_check, has_told
 from engramlog_server.events.catalogue import MemoryDeleted, MemoryRevised, SourceSetAside
 from engramlog_server.events.entry import Naming
@@ -63,6 +55,14 @@ from engramlog_server.projections.reports.undoing import (
     as_folded,
     moved_by,
     remaining,
+)
+from engramlog_server.projections.shapes import (
+    NotUndoneTold,
+    QuestionMoved,
+    Retracted,
+    SomeMemories,
+    StandsOtherwise,
+    UndoEvent,
 )
 
 MOST_TOLD = 100

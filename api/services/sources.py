@@ -33,7 +33,6 @@ from engramlog_server.api.services.events import OwnersToday
 from engramlog_server.api.services.histories import SCANNED, aside_told
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Given, Writer
-from engramlog_server.api.shapes import NamedSourceTold, Reported, SomeMemories, SourceSaid, SourcesAside, SourcesNamed
 from engramlog_server.api.showing import UNKNOWN
 from engramlog_server.api.work.patience import current_check, weigh
 from engramlog_server.events.catalogue import GroundChanged, SourceBroughtBack, SourceSetAside
@@ -69,6 +68,14 @@ from engramlog_server.projections.reports.sources import (
     withheld_by,
 )
 from engramlog_server.projections.reports.strikes import uris_in
+from engramlog_server.projections.shapes import (
+    NamedSourceTold,
+    Reported,
+    SomeMemories,
+    SourceSaid,
+    SourcesAside,
+    SourcesNamed,
+)
 from engramlog_server.projections.views.event_words import hidden_among
 from engramlog_server.projections.views.query import moment
 

@@ -17,7 +17,6 @@ from engramlog_server.api.requests.snapshots import Snapshot
 from engramlog_server.api.services.answers import REPORTS, without_text
 from engramlog_server.api.services.histories import SCANNED
 from engramlog_server.api.services.reading import Reader
-from engramlog_server.api.shapes import HistoryFigures, OwnerStats, ShownFigures, WeekFigures, WeightFigures
 from engramlog_server.api.work.patience import current_check, weigh
 from engramlog_server.events.catalogue import MemoriesAccessed, MemoryReinforced, ReviewSettled
 from engramlog_server.events.envelope import Stored, decode
@@ -48,6 +47,7 @@ from engramlog_server.projections.reports.tally import (
     Passed,
     Tally,
 )
+from engramlog_server.projections.shapes import HistoryFigures, OwnerStats, ShownFigures, WeekFigures, WeightFigures
 from engramlog_server.projections.views.answered import Report, WeekOfAnswers, turns_answered, weeks_of_answers
 from engramlog_server.projections.views.query import seen_at
 

@@ -24,7 +24,6 @@ from engramlog_server.api.requests.checks import (
 )
 from engramlog_server.api.requests.snapshots import Snapshot, placed
 from engramlog_server.api.services.reading import Reader
-from engramlog_server.api.shapes import GroupCounts, LineBuckets, OwnerTimes
 from engramlog_server.api.showing import UNKNOWN
 from engramlog_server.api.work.patience import current_check, weigh
 from engramlog_server.events.errors import StoreUnavailable
@@ -35,6 +34,7 @@ from engramlog_server.projections.memory.timelines import Lines
 from engramlog_server.projections.past.events import Flags, Integers, OwnerEvents
 from engramlog_server.projections.redis.view import RedisViews
 from engramlog_server.projections.reports.time_lines import LineParts, ends_of, in_parts, late_among
+from engramlog_server.projections.shapes import GroupCounts, LineBuckets, OwnerTimes
 from engramlog_server.projections.views.query import moment
 
 COUNTED_FOR_A_FOLDED = 250

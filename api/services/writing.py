@@ -29,7 +29,6 @@ from engramlog_server.api.requests.checks import (
 from engramlog_server.api.requests.snapshots import Snapshot
 from engramlog_server.api.services.histories import SCANNED
 from engramlog_server.api.services.reading import Reader
-from engramlog_server.api.shapes import Change, Effects, LevelSet
 from engramlog_server.api.work.patience import current_check, has_told, weigh
 from engramlog_server.events.catalogue import (
     EventData,
@@ -82,6 +81,7 @@ from engramlog_server.projections.language.statements import statement, statemen
 from engramlog_server.projections.memory.record import SECRET, Memory
 from engramlog_server.projections.memory.rejection import Rejections, refusing
 from engramlog_server.projections.redis.view import RedisViews
+from engramlog_server.projections.shapes import Change, Effects, LevelSet
 from engramlog_server.projections.views.view import would_change
 
 MOST_KEY = 200

@@ -7,8 +7,8 @@ from pathlib import Path
 from shlex import quote
 from typing import NamedTuple
 
-from engramlog_server.api.shapes import ListeningTold
 from engramlog_server.api.showing import CURL
+from engramlog_server.projections.shapes import ListeningTold
 
 
 class ConsoleLink(NamedTuple):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import NamedTuple, TypedDict, get_args
+from typing import NamedTuple, get_args
 
 from engramlog_server.events.catalogue import Grant, SensitivitySet, Verb
 from engramlog_server.events.entry import LOCAL
@@ -16,22 +16,11 @@ from engramlog_server.events.envelope import AnyEvent, from_micros, utc_text
 from engramlog_server.events.errors import AccessDenied
 from engramlog_server.events.trust import lowest
 from engramlog_server.events.vocabulary import Reading, Trust
-from engramlog_server.projections.access.grants import ALL, LEAST_TOLD, VERBS, ToldGrant, grants, is_named, told
+from engramlog_server.projections.access.grants import ALL, LEAST_TOLD, VERBS, grants, is_named, told
 from engramlog_server.projections.memory.record import SECRET
+from engramlog_server.projections.shapes import WhoAsks
 
 Layer = tuple[Grant, ...]
-
-
-class ToldCaller(TypedDict):
-    """A caller and its grants, as JSON has them."""
-
-    principal: str
-    key: str | None
-    token: str | None
-    unlimited: bool
-    grants: list[ToldGrant]
-    narrowed_to: list[ToldGrant] | None
-    expires_at: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +113,7 @@ class Caller:
         """Whether the caller may do this to all owners."""
         return all(ALL in patterns for patterns in self.patterns(verb))
 
-    def as_dict(self) -> ToldCaller:
+    def as_dict(self) -> WhoAsks:
         """The caller and its grants, as JSON has them."""
         layers = self.layers or ()
         return {

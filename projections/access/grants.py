@@ -7,7 +7,7 @@ is a regular expression, and no name of the store's own (`:`) is covered by any.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TypedDict, get_args
+from typing import get_args
 
 from engramlog_server.events.catalogue import OWNERS_RULE, Grant, Verb
 from engramlog_server.events.errors import refused
@@ -15,6 +15,7 @@ from engramlog_server.events.standing import OWN
 from engramlog_server.events.text import INVISIBLE
 from engramlog_server.events.vocabulary import is_id
 from engramlog_server.projections.choices import VERBS_OF_ACCESS
+from engramlog_server.projections.shapes import GrantHeld
 
 VERBS: tuple[Verb, ...] = get_args(Verb)
 ALL = "*"
@@ -27,17 +28,6 @@ LEAST_TOLD = 2
 OF_LITTLE: frozenset[Verb] = frozenset({"produce", "read"})
 DESCRIBED: Mapping[str, str] = VERBS_OF_ACCESS
 """What each verb lets do."""
-
-
-class ToldGrant(TypedDict):
-    """A grant, whole."""
-
-    verbs: list[str]
-    owners: list[str]
-    modes: list[str]
-    sensitivity: int
-    actors: list[str]
-    trust: str
 
 
 def covers(pattern: str, owner: str) -> bool:
@@ -92,7 +82,7 @@ def check_grant(one: Grant, field: str = "grants") -> Grant:
     return one
 
 
-def told(one: Grant) -> ToldGrant:
+def told(one: Grant) -> GrantHeld:
     """A grant as JSON has it, whole."""
     return {
         "verbs": list(one.verbs),

@@ -27,7 +27,8 @@ from engramlog_server.events.catalogue import MOST_GRANTS, Grant
 from engramlog_server.events.errors import InputError, refused
 from engramlog_server.events.vocabulary import checked
 from engramlog_server.events.wording import allowed_words
-from engramlog_server.projections.access.grants import ToldGrant, check_grant
+from engramlog_server.projections.access.grants import check_grant
+from engramlog_server.projections.shapes import GrantHeld
 
 PREFIX = "egl_"
 SEED_BYTES = 32
@@ -159,7 +160,7 @@ def check_holds(said: TokenSaid, now: int) -> None:
 
 
 def make_token(
-    key: str, grants: Sequence[Mapping[str, Any] | ToldGrant], *, now: int, seconds: int, subject: str | None = None
+    key: str, grants: Sequence[Mapping[str, Any] | GrantHeld], *, now: int, seconds: int, subject: str | None = None
 ) -> str:
     """A token of a key for these grants, for so many seconds. Raises InputError; the service checks the grants of the key."""
     if not 1 <= seconds <= LONGEST_SECONDS:

@@ -21,9 +21,9 @@ from engramlog_server.events.catalogue import (
     ValueRejected,
 )
 from engramlog_server.projections.decide.rejecting import readmission
-from engramlog_server.projections.fold.changelog import Change
 from engramlog_server.projections.memory.kind import created, suggested_kind
 from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.shapes import Change
 
 Verdict = Literal["accepted", "rejected"]
 CHANGES: dict[type, str] = {

@@ -15,11 +15,12 @@ from engramlog_server.events.envelope import derived_id, from_micros, utc_text
 from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
 from engramlog_server.projections.decide.commands import EVENT, Made
 from engramlog_server.projections.decide.rejecting import is_double, readmission, rejection, values_said
-from engramlog_server.projections.fold.changelog import Change, Entry, describe, id_text
+from engramlog_server.projections.fold.changelog import Entry, describe, id_text
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.deletion import DeletionCascade, Taken, turns_behind
 from engramlog_server.projections.memory.kind import is_turn
 from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.shapes import Change
 
 
 @dataclass(frozen=True, slots=True)

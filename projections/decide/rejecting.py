@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import islice
-from typing import Final, TypedDict
+from typing import Final
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.kind import is_statement, is_turn
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.memory.rejection import Rejections, known, turn_hash, values_of
+from engramlog_server.projections.shapes import StatementsLeft
 
 
 def values_said(memory: Memory, get: Callable[[str], Memory | None] = lambda _: None) -> tuple[str, ...]:
@@ -82,13 +83,6 @@ def also_proposed(columns: Columns, memory: Memory) -> list[str]:
     rows = (columns.memories[row] for row in np.flatnonzero(columns.standing() == Columns.PROPOSED).tolist())
     found = (one.id for one in rows if one.id != memory.id and not values.isdisjoint(values_of(one)))
     return list(islice(found, MAX_SOURCES - 1))
-
-
-class StatementsLeft(TypedDict):
-    """Statements that were drawn from a turn and are told at a lower level than it is: judge them too where they say the same."""
-
-    count: int
-    ids: list[str]
 
 
 MOST_LEFT: Final = 20

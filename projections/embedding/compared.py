@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from engramlog_server.projections.embedding.meaning import KnownVectors
 from engramlog_server.projections.memory.columns import Rows
+from engramlog_server.projections.shapes import ComparedByVectors, LookedAt
 
 KINDS: Final[tuple[Literal["statements"], Literal["turns"]]] = ("statements", "turns")
 NAMES: Final[tuple[Literal["compared"], Literal["without_vector"], Literal["unread"], Literal["older"]]] = (
@@ -17,24 +18,6 @@ NAMES: Final[tuple[Literal["compared"], Literal["without_vector"], Literal["unre
     "unread",
     "older",
 )
-
-
-class LookedAtTold(TypedDict):
-    """How many of a kind were looked at, and how many not, by reason."""
-
-    compared: int
-    without_vector: int
-    unread: int
-    older: int
-
-
-class ComparedTold(TypedDict):
-    """The same of statements and of turns, the model, and whether there was room for more."""
-
-    model: str
-    statements: LookedAtTold
-    turns: LookedAtTold
-    full: bool
 
 
 class RowsLookedAt(NamedTuple):
@@ -48,7 +31,7 @@ class RowsLookedAt(NamedTuple):
     older: int = 0
     """They came before the newest that are looked at."""
 
-    def told(self) -> LookedAtTold:
+    def told(self) -> LookedAt:
         """JSON-ready, without rows."""
         return {
             "compared": int(self.rows.size),
@@ -70,7 +53,7 @@ class VectorsCompared(NamedTuple):
     full: bool
     """Whether there was no room for what was found, or for anything: it is suggested once some that wait are answered."""
 
-    def told(self) -> ComparedTold:
+    def told(self) -> ComparedByVectors:
         """JSON-ready."""
         return {
             "model": self.model,
@@ -85,8 +68,8 @@ class OwnersComparedTold(TypedDict):
 
     owners: int
     in_part: int
-    statements: LookedAtTold
-    turns: LookedAtTold
+    statements: LookedAt
+    turns: LookedAt
     full: int
 
 
@@ -102,7 +85,7 @@ class ComparedOfAll:
             "full": 0,
         }
 
-    def add(self, one: ComparedTold | None) -> None:
+    def add(self, one: ComparedByVectors | None) -> None:
         """Take in an owner's; None where nothing of his was compared."""
         if one is None:
             return
@@ -119,7 +102,7 @@ class ComparedOfAll:
         return self._told
 
 
-def left_out(told: ComparedTold) -> int:
+def left_out(told: ComparedByVectors) -> int:
     """How many statements and turns were not compared, for whatever reason."""
     return sum(told[kind][name] for kind in KINDS for name in NAMES if name != "compared")
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import lru_cache
 from hashlib import sha256
 from itertools import accumulate
-from typing import NamedTuple, NotRequired, TypedDict
+from typing import NamedTuple
 
 import msgspec
 
@@ -27,6 +27,7 @@ from engramlog_server.projections.fold.working_set import Note
 from engramlog_server.projections.laws.weighted import Factors, factors
 from engramlog_server.projections.memory.record import SECRET, Memory
 from engramlog_server.projections.memory.rejection import REJECTED_BY
+from engramlog_server.projections.shapes import Change
 
 
 class ReasonTold(NamedTuple):
@@ -258,36 +259,6 @@ def reason_told(sentence: str) -> ReasonTold:
         if (found := pattern.fullmatch(sentence)) is not None:
             return ReasonTold(code, found.groupdict())
     return NOBODYS
-
-
-class Change(TypedDict):
-    """One change-log entry: what one event did to one memory. Never holds content."""
-
-    position: str
-    event_id: str
-    time: str
-    event: str
-    memory: str | None
-    decision: str
-    reason: str
-    reason_code: NotRequired[str | None]
-    reason_values: NotRequired[dict[str, str] | None]
-    law: str
-    old_weight: float | None
-    new_weight: float | None
-    delta: float | None
-    weighed_at: NotRequired[str | None]
-    factors: dict[str, float] | None
-    fields: list[str]
-    version: int | None
-    content_hash: str | None
-    actor: NotRequired[str | None]
-    correlation_id: NotRequired[str | None]
-    recorded_at: NotRequired[str | None]
-    principal: NotRequired[str | None]
-    late_by: NotRequired[float | None]
-    said_reason: NotRequired[str | None]
-    because: NotRequired[str | None]
 
 
 FIRST_LINK = bytes(32)

@@ -8,7 +8,7 @@ Also why a memory is kept and what it rests on: as it is recorded, reported as c
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import msgspec
 
@@ -19,34 +19,10 @@ from engramlog_server.events.vocabulary import MAX_GROUNDS, Plain
 from engramlog_server.projections.fold.changelog import _TYPES, DECISIONS, Entry, id_text
 from engramlog_server.projections.fold.working_set import WorkingSet
 from engramlog_server.projections.memory.record import SECRET, Basis, Memory, Report, Rests
+from engramlog_server.projections.shapes import BasisListed, BasisTold, OriginNode, OriginTree
 
 if TYPE_CHECKING:
     from engramlog_server.projections.memory.columns import Columns
-
-
-class RestsOn(TypedDict):
-    """Something outside that a memory rests on."""
-
-    uri: str | None
-    digest: str
-    reported: NotRequired[str | None]
-    changed: NotRequired[bool]
-
-
-class BasisListed(TypedDict):
-    """Why a memory is kept and what it rests on, as far as there is any."""
-
-    because: NotRequired[str | None]
-    grounds: NotRequired[list[RestsOn] | None]
-    metadata: NotRequired[dict[str, str | int | float | bool] | None]
-
-
-class BasisTold(TypedDict):
-    """Why a memory is kept, and what it rests on."""
-
-    because: NotRequired[str | None]
-    grounds: NotRequired[list[RestsOn]]
-    metadata: NotRequired[dict[str, str | int | float | bool]]
 
 
 NOTHING = Basis()
@@ -194,38 +170,6 @@ def told_in_lists(memory: Memory) -> BasisListed:
         if metadata := basis.get("metadata"):
             some["metadata"] = metadata
     return some
-
-
-class OriginEvent(TypedDict):
-    """An event that made or changed a memory among the origins."""
-
-    position: str
-    event_id: str
-    event: str
-
-
-class OriginNode(TypedDict):
-    """A memory that another comes from, and which one that is."""
-
-    id: str
-    parent: str | None
-    relation: str
-    depth: int
-    events: list[OriginEvent]
-    events_left_out: NotRequired[int | None]
-    unknown: NotRequired[bool | None]
-    source_turns: NotRequired[list[str] | None]
-    created_at: NotRequired[str | None]
-    set_aside: NotRequired[bool | None]
-    source_erased: NotRequired[bool | None]
-
-
-class OriginTree(TypedDict):
-    """What a memory comes from: nodes that each name their parent."""
-
-    memory: str
-    nodes: list[OriginNode]
-    nodes_left_out: NotRequired[int | None]
 
 
 Get = Callable[[str], Memory | None]

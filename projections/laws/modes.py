@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -27,16 +27,7 @@ from engramlog_server.projections.memory.record import (
     TAG,
     UNCOMPRESSED,
 )
-
-
-class Withheld(TypedDict):
-    """How many matches the mode withheld for one reason, and which mode shows them."""
-
-    reason: str
-    count: int
-    shown_by: str
-    ids: NotRequired[list[str]]
-
+from engramlog_server.projections.shapes import Withheld
 
 Mode = Literal["normal", "review", "debug"]
 MODES: tuple[Mode, ...] = ("normal", "review", "debug")

@@ -18,7 +18,8 @@ from engramlog_server.projections.laws.modes import Visibility
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.record import LEVELS
 from engramlog_server.projections.memory.triples import KnownTriple, ReachedMemory
-from engramlog_server.projections.views.query import Card, ViewQuery, card, told_beside
+from engramlog_server.projections.shapes import Associated
+from engramlog_server.projections.views.query import ViewQuery, card, told_beside
 from engramlog_server.projections.views.view import OwnerView
 
 MOST_SEEDS = 5
@@ -113,14 +114,6 @@ Step = TypedDict(
     {"from": str, "to": str, "link": str, "weight": NotRequired[float | None], "negation": NotRequired[bool | None]},
 )
 """One step on the way to what is brought to mind: an edge between memories, or a triple between entities."""
-
-
-class Associated(Card):
-    """A memory that the hits bring to mind."""
-
-    activation: float
-    weight: float
-    path: list[Step]
 
 
 MOST_ACTIVATED = 50

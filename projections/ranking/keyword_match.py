@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import lru_cache
 from math import inf
-from typing import Literal, NamedTuple, NotRequired, TypedDict
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -33,21 +33,9 @@ from engramlog_server.projections.language.text import kept_tokens, stem, tokens
 from engramlog_server.projections.laws.law import Floats
 from engramlog_server.projections.memory.columns import Rows
 from engramlog_server.projections.ranking.ranked import best
+from engramlog_server.projections.shapes import KeywordMatched
 from engramlog_server.projections.views.quoting import PLAIN_WEIGHING
 from engramlog_server.projections.views.view import OwnerView
-
-
-class KeywordMatched(TypedDict):
-    """Which keyword of the question matched which of the memory."""
-
-    asked: str
-    keyword: str
-    weight: float
-    source: str
-    match: str
-    adds: float
-    similarity: NotRequired[float | None]
-
 
 EXACT = 1.0
 """What a keyword counts that a memory has."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, NotRequired, Protocol, TypedDict
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -21,18 +21,9 @@ from engramlog_server.projections.ranking.conversation_terms import QuestionRead
 from engramlog_server.projections.ranking.ranked import Plan, Ranked
 from engramlog_server.projections.ranking.rankings import Direct, direct_hits
 from engramlog_server.projections.ranking.search_request import BY_MEANING, FOLLOWING, Filter, SearchRequest
+from engramlog_server.projections.shapes import MeaningCompared
 from engramlog_server.projections.views.query import ViewQuery
 from engramlog_server.projections.views.view import OwnerView
-
-
-class MeaningCompared(TypedDict):
-    """How much could be compared by meaning."""
-
-    model: NotRequired[str | None]
-    embedded: NotRequired[int | None]
-    of: NotRequired[int | None]
-    failed: NotRequired[str | None]
-
 
 ViewHeld = Callable[[], AbstractContextManager[OwnerView]]
 """Gives an owner's view, held for the length of the block."""

@@ -17,7 +17,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import NotRequired, TypedDict
 
 import numpy as np
 
@@ -34,17 +33,16 @@ from engramlog_server.projections.language.kin import (
 )
 from engramlog_server.projections.language.questions import MOST_PARTS, asked_parts
 from engramlog_server.projections.language.text import tokens
-from engramlog_server.projections.laws.modes import REASONS, Flags, Withheld, reasons_told, secrets, withheld_by_age
+from engramlog_server.projections.laws.modes import REASONS, Flags, reasons_told, secrets, withheld_by_age
 from engramlog_server.projections.memory.columns import Columns, Rows
 from engramlog_server.projections.memory.corrections import GONE
 from engramlog_server.projections.memory.record import LEVELS
 from engramlog_server.projections.memory.tags import contextual_match
 from engramlog_server.projections.ranking import conversation
-from engramlog_server.projections.ranking.associations import Associated, Step, admits_shown, brought_to_mind, path_told
-from engramlog_server.projections.ranking.conversation_terms import TERM_WEIGHTS, WEIGHTS, TimeNamed, told
-from engramlog_server.projections.ranking.keyword_match import KeywordMatched, expanded
+from engramlog_server.projections.ranking.associations import admits_shown, brought_to_mind, path_told
+from engramlog_server.projections.ranking.conversation_terms import TERM_WEIGHTS, WEIGHTS, told
+from engramlog_server.projections.ranking.keyword_match import expanded
 from engramlog_server.projections.ranking.question import (
-    MeaningCompared,
     Ranking,
     RunningSearch,
     direct,
@@ -66,7 +64,16 @@ from engramlog_server.projections.ranking.rankings import (
 )
 from engramlog_server.projections.ranking.search_request import BY_MEANING, FOLLOWING, PLAIN, SearchRequest
 from engramlog_server.projections.ranking.successors import Lifted, Vacated, vacated, with_successors
-from engramlog_server.projections.views.query import Card, ViewQuery, card, leaving, strengths, told_beside
+from engramlog_server.projections.shapes import (
+    Expanded,
+    Explanation,
+    Hit,
+    MeaningCompared,
+    Understood,
+    UnplacedFound,
+    Withheld,
+)
+from engramlog_server.projections.views.query import ViewQuery, card, leaving, strengths, told_beside
 
 SHOWN = 10
 """Places among which every part has its share."""
@@ -313,48 +320,6 @@ def behind_evidence(this: RunningSearch, ranked: Ranked) -> Ranked:
     return Ranked(ranked.rows, ranked.scores + less, {**ranked.parts, PATTERN_PART: less}, ranked.ways)
 
 
-class Explanation(TypedDict):
-    """Why a result stands where it stands."""
-
-    score: dict[str, float]
-    weights: NotRequired[dict[str, float] | None]
-    terms: dict[str, float]
-    law: str
-    factors: dict[str, float]
-    path: NotRequired[list[Step] | None]
-    keywords: NotRequired[list[KeywordMatched] | None]
-    replaces: NotRequired[list[str] | None]
-    tags: NotRequired[list[str] | None]
-    asked_by: NotRequired[list[str] | None]
-
-
-class Hit(Card):
-    """One search result."""
-
-    score: float
-    relevance: float
-    weight: float
-    explain: Explanation
-
-
-class Expanded(TypedDict):
-    """What a question was widened by."""
-
-    original: list[str]
-    synonyms: dict[str, dict[str, float]]
-    related: dict[str, dict[str, float]]
-
-
-class Understood(TypedDict):
-    """Whom and what times the question names, under `conversation`."""
-
-    times: list[TimeNamed]
-    speakers: list[str]
-    since: NotRequired[str | None]
-    until: NotRequired[str | None]
-    parts: NotRequired[list[str] | None]
-
-
 MOST_WITHHELD = 5
 """Withheld memories named for each reason, the best matches."""
 
@@ -496,22 +461,6 @@ def withheld(this: RunningSearch) -> list[Withheld]:
     return answer
 
 
-class SearchResults(TypedDict):
-    """The answer to a search."""
-
-    results: list[Hit]
-    associated: NotRequired[list[Associated]]
-    total: int
-    search_mode: str
-    understood: Understood
-    expanded: Expanded
-    meaning: MeaningCompared | None
-    withheld: list[Withheld]
-    offset: int
-    next: str | None
-    mode: str
-
-
 def ranking_of(asked: ViewQuery, query: str, request: SearchRequest, sense: Sense | None = None) -> Ranking:
     """All matches that the mode shows and the filters let through, with their scores."""
     this, (ranked, replaced) = with_long_ago(whole := understood(asked, query, request, sense), _current_first)
@@ -532,14 +481,14 @@ def search(
     request: SearchRequest = PLAIN,
     sense: Sense | None = None,
     offset: int = 0,
-) -> SearchResults:
+) -> UnplacedFound:
     """The best `limit` matches after `offset` that the mode shows, each with its reasons, and what was withheld.
 
     `sense`: the question's meaning; without, hybrid goes by words. How many results there are in all is told as `total`.
     """
     this, ranked, replaced, plan = ranking_of(asked, query, request, sense)
     pages = best(ranked.scores, ranked.rows, offset + limit)
-    answer: SearchResults = {
+    answer: UnplacedFound = {
         "results": results(this, ranked, pages[offset:], replaced, plan),
         "total": int(ranked.rows.size),
         "search_mode": this.request.search_mode,

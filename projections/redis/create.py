@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from datetime import datetime
-from typing import NamedTuple, NotRequired, TypedDict
+from typing import NamedTuple
 
 import msgspec
 
@@ -33,18 +33,7 @@ from engramlog_server.projections.fold.partition import Checkpoint
 from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys
 from engramlog_server.projections.redis.scripts import BEGIN_PARTITION, CREATE_STORE
 from engramlog_server.projections.redis.store import checkpoint_fields
-
-
-class RestoredTold(TypedDict):
-    """What a store was restored from."""
-
-    backup: str
-    moment: str
-    at: str
-    events: int
-    taken_over: NotRequired[str | None]
-    reason: NotRequired[str | None]
-
+from engramlog_server.projections.shapes import RestoredTold
 
 BACKED_UP = "backed_up"
 """The field of a store that tells when its last backup was made, as an instant, its id, and whether its keys were saved."""

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from threading import Lock
 from time import monotonic
-from typing import Literal, NotRequired, TypedDict
 
 import numpy as np
 
@@ -30,20 +29,8 @@ from engramlog_server.projections.language.contradiction.change import Alike
 from engramlog_server.projections.memory.columns import Rows
 from engramlog_server.projections.ranking.question import MeantQuestion, ViewHeld
 from engramlog_server.projections.redis.vectors import RedisVectors
+from engramlog_server.projections.shapes import Coverage
 from engramlog_server.projections.views.view import OwnerView
-
-
-class Coverage(TypedDict):
-    """How many of an owner's memories have a vector."""
-
-    model: str | None
-    chosen: str
-    chosen_by: Literal["owner", "setting", "store"]
-    embedded: int
-    of: int
-    share: float
-    failed: NotRequired[str | None]
-
 
 REST_SECONDS, MOST_REST_SECONDS = 10.0, 60.0
 """How long an embedder that did not answer is left alone, twice as long each time: searches by words need not wait for it."""

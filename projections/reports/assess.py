@@ -8,7 +8,7 @@ alone: BM25 falls as more memories hold a term, so that the more was known of a 
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,43 +16,9 @@ from engramlog_server.projections.language.scripts import holds_han
 from engramlog_server.projections.laws.consolidating import consolidations, recencies
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.record import SECRET
+from engramlog_server.projections.shapes import Evidence, Stats, UnplacedAssessment
 from engramlog_server.projections.views.query import moment
 from engramlog_server.projections.views.view import OwnerView
-
-
-class Evidence(TypedDict):
-    """A memory that an assessment rests on."""
-
-    id: str
-    snippet: str
-    confidence: float
-    relevance: float
-    access_count: int
-    updated_at: str
-
-
-class Stats(TypedDict):
-    """The numbers behind an assessment, each from 0 to 1 but the count."""
-
-    memories: int
-    mean_confidence: float
-    coverage: float
-    mean_recency: float
-    mean_consolidation: float
-
-
-class Assessment(TypedDict):
-    """How sure we are about a topic."""
-
-    owner: str
-    topic: str
-    confidence: str
-    score: float
-    message: str
-    suggestions: list[str]
-    evidence: list[Evidence]
-    stats: Stats
-
 
 MOST_HITS = 50
 LEAST_RELEVANCE = 0.3
@@ -106,7 +72,7 @@ _CHINESE = {
 }
 
 
-def assess(view: OwnerView, topic: str, now: int) -> Assessment:
+def assess(view: OwnerView, topic: str, now: int) -> UnplacedAssessment:
     """Score in [0, 1] with its level, a message and advice in the topic's language, 5 pieces of evidence and the numbers.
 
     What counts are memories that stand: not deleted, merged away, superseded or a negated version that was kept, and no
@@ -175,7 +141,7 @@ def _answer(
     count: int,
     evidence: list[Evidence],
     stats: Stats,
-) -> Assessment:
+) -> UnplacedAssessment:
     memories = "1 memory" if count == 1 else f"{count} memories"
     return {
         "owner": owner,

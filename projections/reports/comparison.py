@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from itertools import combinations, groupby
 from math import comb
-from typing import Any, TypedDict
+from typing import Any
 
 import numpy as np
 
@@ -23,27 +23,9 @@ from engramlog_server.projections.laws.modes import REASONS, Visibility, reasons
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.record import LEVELS, Memory
 from engramlog_server.projections.past.life import RecordTouch, State
+from engramlog_server.projections.shapes import Touch
 from engramlog_server.projections.views.query import card, moment
 from engramlog_server.projections.views.view import OwnerView
-
-
-class Jump(TypedDict):
-    """A weight just before an event and just after it."""
-
-    before: float | None
-    after: float | None
-
-
-class Touch(TypedDict):
-    """An event that changed the memory, or the parameters by which it is read."""
-
-    time: str
-    event: str
-    decision: str
-    reason: str
-    weights: dict[str, Jump]
-    position: str
-
 
 # --- all memories at an instant
 

@@ -6,8 +6,6 @@ by itself: the instants at which it archives and deletes what nothing touches an
 
 from __future__ import annotations
 
-from typing import TypedDict
-
 import numpy as np
 import numpy.typing as npt
 
@@ -19,60 +17,9 @@ from engramlog_server.projections.laws.tiered import effective_importance
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.record import LEVELS, Memory
 from engramlog_server.projections.reports.review_due import scheduler_of
-from engramlog_server.projections.views.query import Card, card, moment, told_beside
+from engramlog_server.projections.shapes import Held, Strength, UnplacedFading, UnplacedMemoryHealth
+from engramlog_server.projections.views.query import card, moment, told_beside
 from engramlog_server.projections.views.view import OwnerView
-
-
-class Strength(Card):
-    """A memory with its Ebbinghaus strength."""
-
-    strength: int
-    colour: str
-    stability_hours: float
-    decay_rate: float
-    reinforce_count: int
-    last_reinforced_at: str
-    archives_at: str | None
-    deletes_at: str | None
-
-
-class Held(TypedDict):
-    """What each law reads of a memory at one instant."""
-
-    strength: int
-    stability_hours: float
-    reinforce_count: int
-    importance: float
-    effective_importance: float
-    tier: str
-    law: str
-    weight: float
-    next_review_at: str
-    interval_days: float
-    scheduler: str
-
-
-class Fading(TypedDict):
-    """A page of live memories under strength 30, weakest first."""
-
-    memories: list[Strength]
-    total: int
-    live: int
-    offset: int
-    under: int
-    profile: str
-
-
-class MemoryHealth(TypedDict):
-    """A page of live memories, strongest first."""
-
-    memories: list[Strength]
-    total: int
-    offset: int
-    colours: dict[str, int]
-    mean_strength: float | None
-    profile: str
-
 
 GREEN, YELLOW = 70, 30
 """Strengths, in percent, from which a memory is green or yellow; red below. What is red is fading."""
@@ -85,7 +32,7 @@ def colour(strength: int) -> str:
     return "green" if strength >= GREEN else "yellow" if strength >= YELLOW else "red"
 
 
-def health(view: OwnerView, now: int, limit: int, offset: int) -> MemoryHealth:
+def health(view: OwnerView, now: int, limit: int, offset: int) -> UnplacedMemoryHealth:
     """All live memories, strongest first, a page of them, with counts by colour and the mean strength (None of none)."""
     rows, strengths = held_rows(view, now)
     order = _weakest_first(view, rows, strengths)[::-1]
@@ -99,7 +46,7 @@ def health(view: OwnerView, now: int, limit: int, offset: int) -> MemoryHealth:
     }
 
 
-def fading(view: OwnerView, now: int, limit: int, offset: int) -> Fading:
+def fading(view: OwnerView, now: int, limit: int, offset: int) -> UnplacedFading:
     """Live memories under strength 30, weakest first, a page of them."""
     rows, strengths = held_rows(view, now)
     weak = strengths < YELLOW

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from math import ceil, log
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,12 +32,13 @@ from engramlog_server.projections.embedding.meaning import KnownVectors
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.laws.consolidating import consolidations
-from engramlog_server.projections.laws.modes import Visibility, Withheld, reasons_told
+from engramlog_server.projections.laws.modes import Visibility, reasons_told
 from engramlog_server.projections.memory.columns import Columns, Rows
 from engramlog_server.projections.memory.deletion import turns_behind
 from engramlog_server.projections.memory.kind import is_summary
 from engramlog_server.projections.memory.record import SECRET, Memory
 from engramlog_server.projections.reports.map_links import Flags, MapLink, MapLinks, is_called, names_nothing
+from engramlog_server.projections.shapes import Cluster, MapEdge, Node, UnplacedKnowledgeMap
 from engramlog_server.projections.views.query import ViewQuery, seen_at
 from engramlog_server.projections.views.view import OwnerView
 
@@ -257,56 +258,6 @@ def _apart(ranked: Sequence[str]) -> list[str]:
     return chosen
 
 
-class Node(TypedDict):
-    """A memory on a map."""
-
-    id: str
-    label: str
-    kind: str
-    confidence: float
-    consolidation: float
-    weight: float
-    depth: int
-    is_center: bool
-    cluster: int | None
-
-
-class Cluster(TypedDict):
-    """Memories, two at least, that are more joined with each other than with the rest, and the words that tell them apart."""
-
-    id: int
-    members: list[str]
-    words: list[str]
-    label: str
-
-
-class MapReason(TypedDict):
-    """Why two memories on a map are joined."""
-
-    link: str
-    weight: float
-    keywords: list[str]
-
-
-MapEdge = TypedDict("MapEdge", {"from": str, "to": str, "weight": float, "link": str, "reasons": list[MapReason]})
-"""What joins two memories on a map: its weight and `link` are those of the strongest reason."""
-
-
-class KnowledgeMap(TypedDict):
-    """What is known about a topic, or the strongest of all that is known, as a graph."""
-
-    owner: str
-    topic: str | None
-    nodes: list[Node]
-    edges: list[MapEdge]
-    clusters: list[Cluster]
-    depth: int
-    weaker: int
-    withheld: list[Withheld]
-    truncated: bool
-    mode: str
-
-
 CENTRES = 5
 _STAMP = regex(r"^\[\d{4}-\d\d-\d\d \d\d:\d\d\] (?:[^\s:：]{1,40}[:：]\s*)?")
 LABEL = 40
@@ -324,7 +275,7 @@ def knowledge_map(
     near: KnownVectors | None = None,
     lost: Lost | None = None,
     check: Check = unchecked,
-) -> KnowledgeMap:
+) -> UnplacedKnowledgeMap:
     """Nodes, edges between them, and clusters: around the best hits on the topic, or of all where none is asked for.
 
     `depth` steps, over links of weight `least` and more, `most` nodes at the most, hits included: `truncated` says when there

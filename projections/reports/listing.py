@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, Final, NamedTuple, NotRequired, TypedDict
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -16,11 +16,11 @@ from engramlog_server.events.errors import refused
 from engramlog_server.events.trust import TRUSTS
 from engramlog_server.events.vocabulary import is_text
 from engramlog_server.projections.checks import UNBOUNDED, Bounds, Check, counted
-from engramlog_server.projections.fold.provenance import BasisListed, told_in_lists
+from engramlog_server.projections.fold.provenance import told_in_lists
 from engramlog_server.projections.index.record_names import NAMES, SOURCES, RecordNames, Tagged, TextParts, ToldTags
 from engramlog_server.projections.language.traditional import part_folded
 from engramlog_server.projections.laws import LAWS
-from engramlog_server.projections.laws.modes import Visibility, Withheld, reasons_told
+from engramlog_server.projections.laws.modes import Visibility, reasons_told
 from engramlog_server.projections.memory.columns import STATUSES, TIERS, Columns, Flags, Rows
 from engramlog_server.projections.memory.record import CATEGORIES, DISPUTED, LEVELS, REJECTED, SECRET
 from engramlog_server.projections.ranking.search_request import (
@@ -32,9 +32,13 @@ from engramlog_server.projections.ranking.search_request import (
     check_span,
     filters_of,
 )
+from engramlog_server.projections.shapes import (
+    FacetCounts,
+    Listed,
+    UnplacedCounts,
+    UnplacedListing,
+)
 from engramlog_server.projections.views.query import (
-    Card,
-    ContextTold,
     ViewQuery,
     card,
     context_told,
@@ -251,41 +255,6 @@ def _in(column: np.ndarray, values: Iterable[str], names: Sequence[str]) -> Flag
     return found
 
 
-class SpansTold(TypedDict):
-    """What was understood of times that a list was told, as far as any were: RFC 3339 in the owner's time zone."""
-
-    since: NotRequired[str | None]
-    until: NotRequired[str | None]
-    updated_since: NotRequired[str | None]
-    updated_until: NotRequired[str | None]
-
-
-class Listed(BasisListed, Card):
-    """One memory of a list."""
-
-    weight: float
-    tier: str
-    source: str
-    sensitivity: int
-    tags: list[str]
-    context: ContextTold
-    updated_at: str
-    deleted_at: str | None
-    waiting: list[str]
-
-
-class Listing(SpansTold):
-    """A page of memories."""
-
-    memories: list[Listed]
-    total: int
-    offset: int
-    sort: str
-    order: str
-    withheld: list[Withheld]
-    mode: str
-
-
 NOTHING = RowsWanted()
 NEWEST = RowOrder()
 
@@ -297,7 +266,7 @@ def listing(
     wanted: RowsWanted = NOTHING,
     sorting: RowOrder = NEWEST,
     bounds: Bounds = UNBOUNDED,
-) -> Listing:
+) -> UnplacedListing:
     """A page of what the mode shows and the filters match, how many these are, and what the mode withholds of the owner in all.
 
     What is withheld is counted whatever the filters: so no number tells what a memory says that the mode does not show.
@@ -357,44 +326,11 @@ def listed(asked: ViewQuery, row: int, level: str) -> Listed:
     }
 
 
-class ValueCount(TypedDict):
-    """How many memories have one value."""
-
-    value: str
-    count: int
-
-
-class FacetCounts(TypedDict):
-    """Counts by the values of one filter, as if that filter were not told."""
-
-    counts: list[ValueCount]
-    left_out: int
-
-
-class Counts(SpansTold):
-    """How many memories a list has, by the values of its filters."""
-
-    owner: str
-    mode: str
-    total: int
-    by_status: FacetCounts
-    by_level: FacetCounts
-    by_trust: FacetCounts
-    by_tier: FacetCounts
-    by_category: FacetCounts
-    by_sensitivity: FacetCounts
-    by_source: FacetCounts
-    by_flag: FacetCounts
-    by_kind: FacetCounts
-    by_tag: FacetCounts
-    by_law: FacetCounts
-
-
 MOST_VALUES = 50
 """Kinds, and tags, that are told, those of the most memories."""
 
 
-def facets(asked: ViewQuery, wanted: RowsWanted, bounds: Bounds = UNBOUNDED) -> Counts:
+def facets(asked: ViewQuery, wanted: RowsWanted, bounds: Bounds = UNBOUNDED) -> UnplacedCounts:
     """Counts of what the mode shows and the filters match, by the values of each filter; by law, of what the filters match."""
     found, columns = Matching(asked, wanted, bounds), asked.view.columns
     sensitivities = [str(one) for one in SENSITIVITIES]

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from functools import cache
 from heapq import heapify, heappop, heappush, nlargest
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,34 +24,9 @@ from engramlog_server.projections.laws.spaced import interval_days, review_due_a
 from engramlog_server.projections.memory.columns import NEVER, Columns
 from engramlog_server.projections.memory.record import DAY, SECRET, Memory, ReviewSchedule
 from engramlog_server.projections.memory.tags import EMOTIONS
-from engramlog_server.projections.views.query import Card, card, level_at, moment, told_beside
+from engramlog_server.projections.shapes import DueMemory, UnplacedReviewsDue
+from engramlog_server.projections.views.query import card, level_at, moment, told_beside
 from engramlog_server.projections.views.view import OwnerView
-
-
-class DueMemory(Card):
-    """A memory that is due for review."""
-
-    due_at: str
-    days_overdue: float
-    importance: float
-    confidence: float
-    consolidation: float
-    emotion: float
-    priority: float
-    interval_days: float
-    scheduler: str
-    access_count: int
-
-
-class ReviewsDue(TypedDict):
-    """What is due for review, most pressing first."""
-
-    memories: list[DueMemory]
-    due: int
-    left_out: int
-    min_importance: float
-    next_due_at: str | None
-
 
 MOST_READ = sum(emotion for emotion in EMOTIONS.values() if emotion > 0)
 """The strongest emotion that a text can have: positive and urgent."""
@@ -186,7 +161,9 @@ def _may_be_urgent(memory: Memory) -> bool:
     return False
 
 
-def due_list(view: OwnerView, now: int, *, least: float = 0.5, limit: int = 10, kind: str | None = None) -> ReviewsDue:
+def due_list(
+    view: OwnerView, now: int, *, least: float = 0.5, limit: int = 10, kind: str | None = None
+) -> UnplacedReviewsDue:
     """What is due for review, told: `reviews_due` of a view, each memory with the parts of its importance."""
     due = reviews_due(view, now, least=least, limit=limit, kind=kind)
     memories: list[DueMemory] = []

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import fields
-from typing import Any, NamedTuple, TypedDict
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,49 +18,15 @@ from engramlog_server.projections.memory.columns import Columns, Flags, Rows
 from engramlog_server.projections.memory.record import LEVELS, SECRET, Memory, trust_told
 from engramlog_server.projections.ranking.recall import search
 from engramlog_server.projections.ranking.search_request import ALONE
+from engramlog_server.projections.shapes import (
+    OwnerDiffers,
+    QuestionMoved,
+    RankMoved,
+    SidesDiffer,
+    SideStanding,
+)
 from engramlog_server.projections.views.query import ViewQuery, card, seen_at, status
 from engramlog_server.projections.views.view import OwnerView
-
-
-class RankMoved(TypedDict):
-    """A result that stands elsewhere, came or went."""
-
-    id: str
-    before: int | None
-    after: int | None
-    passed: str | None
-
-
-class QuestionMoved(TypedDict):
-    """One question's results on two sides."""
-
-    query: str
-    before: list[str]
-    after: list[str]
-    moved: list[RankMoved]
-
-
-class SideStanding(TypedDict):
-    """Where a memory stands on one of two sides."""
-
-    weight: float
-    level: str
-    status: str
-    trust: str
-    is_negated: bool
-    mention_count: int
-    shown: bool
-    reason: str | None
-
-
-class SidesDiffer(TypedDict):
-    """A memory that stands otherwise on two sides, or on one alone."""
-
-    id: str
-    before: SideStanding | None
-    after: SideStanding | None
-    fields: list[str]
-
 
 _TOLD = ("content", "summary", "keywords", "tags", "category", "kind", "tier", "confidence", "sensitivity")
 """Fields of a record that somebody said, and may say otherwise."""
@@ -286,20 +252,6 @@ def _moved(before: list[str], after: list[str], name: str) -> RankMoved:
 
 def _rank(ids: list[str], name: str) -> int | None:
     return ids.index(name) + 1 if name in ids else None
-
-
-class FromTo(TypedDict):
-    """A value on the two sides."""
-
-    before: Any
-    after: Any
-
-
-class OwnerDiffers(TypedDict):
-    """What differs of the owner itself."""
-
-    profile: FromTo | None
-    parameters: dict[str, FromTo]
 
 
 MADE, LEFT, CHANGED, CROSSED, WEIGHT = KINDS = ("made", "gone", "changed", "crossed", "weight")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Any
 
 from engramlog_server.events.catalogue import (
     FactAsserted,
@@ -38,35 +38,7 @@ from engramlog_server.projections.fold.working_set import names
 from engramlog_server.projections.past.folding import RecordsFold
 from engramlog_server.projections.reports.strikes import Because, Closure, LogGraph, Stays, turn_said
 from engramlog_server.projections.reports.undoing import Undoing
-
-
-class EventsCounted(TypedDict):
-    """Events of one kind."""
-
-    kind: str
-    events: int
-    first: list[str]
-
-
-class StaysTold(TypedDict):
-    """A memory that was drawn from what is struck, and stays."""
-
-    memory: str
-    position: str
-    because: str
-    of: str
-
-
-class StruckEvent(TypedDict):
-    """An event that is struck."""
-
-    position: str
-    event_id: str
-    event: str
-    memory: str | None
-    because: str
-    of: str
-
+from engramlog_server.projections.shapes import EventsCounted, StaysTold, StruckEvent
 
 FIRST = 3
 """Positions told of what is only counted."""

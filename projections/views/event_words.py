@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from functools import cache
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import msgspec
 import orjson
@@ -27,13 +27,14 @@ from engramlog_server.events.partitions import position_text
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.events.trust import lowest
 from engramlog_server.events.vocabulary import Actor, Shape
-from engramlog_server.projections.fold.changelog import Change, id_text
+from engramlog_server.projections.fold.changelog import id_text
 from engramlog_server.projections.fold.working_set import names
 from engramlog_server.projections.language.sensitivity.event_level import level_now, level_of_data, may_hold_words
 from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
 from engramlog_server.projections.memory.record import SECRET, Memory
 from engramlog_server.projections.memory.sources import Asides
 from engramlog_server.projections.memory.working_memory import ToolResult, Turn, read_said, set_aside_among
+from engramlog_server.projections.shapes import Change, LoggedEvent
 from engramlog_server.projections.views.view import WITHHELD
 
 
@@ -352,31 +353,6 @@ def _inner(kind: Any) -> type | None:
     if isinstance(kind, type):
         return kind if issubclass(kind, Shape) else None
     return next((found for one in getattr(kind, "__args__", ()) if (found := _inner(one)) is not None), None)
-
-
-class LoggedEvent(TypedDict):
-    """One event of the log. Words that may not be told stand as `[withheld: ...]`; ids, numbers and times stay."""
-
-    position: str
-    event_id: str
-    type: str
-    schema_version: int | None
-    owner: str
-    occurred_at: str | None
-    recorded_at: str | None
-    late_by: float | None
-    actor: str | None
-    principal: str | None
-    model: str | None
-    trust: str | None
-    session_id: str | None
-    causation_id: str | None
-    correlation_id: str | None
-    data: dict[str, Any] | None
-    withheld: str | None
-    folded: bool | None
-    problem: str | None
-    bytes: int
 
 
 MODELS_DECIDE = frozenset({"extract", "review", "sessions"})

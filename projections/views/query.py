@@ -8,15 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
-from typing import NamedTuple, NotRequired, TypedDict, overload
+from typing import NamedTuple, overload
 from uuid import UUID
 
 import numpy as np
 
 from engramlog_server.events.envelope import from_micros, utc_text
-from engramlog_server.projections.fold.changelog import Change
-from engramlog_server.projections.fold.provenance import BasisTold, OriginTree, tree
 from engramlog_server.projections.fold.provenance import told as basis_told
+from engramlog_server.projections.fold.provenance import tree
 from engramlog_server.projections.index.correction_index import CorrectionIndex, Strengths
 from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
 from engramlog_server.projections.language.sentences import Drawn
@@ -30,191 +29,20 @@ from engramlog_server.projections.memory.deletion import forgotten_turns
 from engramlog_server.projections.memory.kind import is_pattern
 from engramlog_server.projections.memory.record import LEVELS, SECRET, CorrectionEntry, Memory, trust_told
 from engramlog_server.projections.memory.tags import context_of
+from engramlog_server.projections.shapes import (
+    Card,
+    ContextTold,
+    CorrectedBy,
+    CorrectionTold,
+    ExtractedKeyword,
+    InPattern,
+    PatternTold,
+    PossibleConflict,
+    ToldBeside,
+    UnplacedDetail,
+    UnplacedWhy,
+)
 from engramlog_server.projections.views.view import WITHHELD, OwnerView
-
-
-class PossibleConflict(TypedDict):
-    """Another memory that may contradict this one: nothing was overwritten, and which holds is to be asked."""
-
-    id: str
-    memory: str
-
-
-class CorrectedBy(TypedDict):
-    """Something that a memory says and that no longer holds."""
-
-    of: str
-    was: str | None
-    by: str | None
-    now: str | None
-    at: str
-
-
-class ToldBeside(TypedDict):
-    """What may contradict a memory, and what it says that no longer holds; left out where nothing does."""
-
-    possible_conflicts: NotRequired[list[str]]
-    conflicting: NotRequired[list[PossibleConflict]]
-    corrected: NotRequired[list[CorrectedBy]]
-    until: NotRequired[str | None]
-
-
-class Card(ToldBeside):
-    """What every answer tells of a memory."""
-
-    id: str
-    memory: str
-    level: str
-    category: str
-    kind: str
-    speaker: str | None
-    source_turns: list[str]
-    created_at: str
-    last_activated_at: str
-    mention_count: int
-    is_negated: bool
-    status: str
-    trust: str
-    valid_from: NotRequired[str | None]
-    valid_to: NotRequired[str | None]
-    successor: NotRequired[str | None]
-    ground_changed: NotRequired[bool]
-    long_ago: NotRequired[bool]
-
-
-class ContextTold(TypedDict):
-    """What was going on when a memory was made: its producer's word, else derived from its time and its words when it is read."""
-
-    tags: list[str]
-    emotion: float | None
-
-
-class InPattern(TypedDict):
-    """A pattern, or a memory that is evidence of one."""
-
-    id: str
-    memory: str | None
-    status: str
-    created_at: str
-
-
-class PatternTold(TypedDict):
-    """What a pattern rests on, and which patterns rest on a memory."""
-
-    evidence: NotRequired[list[InPattern] | None]
-    patterns: NotRequired[list[InPattern] | None]
-
-
-class CorrectionTold(TypedDict):
-    """That a memory was said to be wrong."""
-
-    time: str
-    reason: str | None
-    new_preference: str | None
-    resolution: str
-    replaced_by: str | None
-    turn_id: str | None
-
-
-class EarlierText(TypedDict):
-    """What a memory said before."""
-
-    version: int
-    content: str
-    until: str
-
-
-class EdgeTold(TypedDict):
-    """What a memory is associated with."""
-
-    to: str
-    weight: float
-    link: str
-
-
-class ExtractedKeyword(TypedDict):
-    """A keyword that a memory is found by."""
-
-    word: str
-    weight: float
-    source: str
-
-
-class AsideTold(TypedDict):
-    """A source that is set aside: a session, a principal, an actor, or what is several of these at once."""
-
-    session: str | None
-    principal: str | None
-    of_actor: str | None
-    since: str
-    set_aside_at: str
-    by_actor: NotRequired[str | None]
-    by_principal: NotRequired[str | None]
-    reason: str
-
-
-class Detail(PatternTold, BasisTold, Card):
-    """Everything about one memory."""
-
-    content: str
-    summary: str | None
-    recorded_level: str
-    weight: float
-    tier: str
-    ground: str | None
-    source: str
-    waiting: list[str]
-    confidence: float
-    importance: float
-    keywords: list[str]
-    extracted_keywords: list[ExtractedKeyword]
-    tags: list[str]
-    emotion: float | None
-    context: ContextTold
-    project: str | None
-    task: str | None
-    modalities: list[str]
-    sensitivity: int
-    verified: bool
-    version: int
-    versions: list[EarlierText]
-    updated_at: str
-    last_mentioned_at: str | None
-    last_accessed_at: str | None
-    access_count: int
-    correction_history: list[CorrectionTold]
-    corrects: str | None
-    merged_from: list[str]
-    merged_into: str | None
-    deleted_at: str | None
-    purged_at: str | None
-    edges: list[EdgeTold]
-    revealed: NotRequired[str | None]
-
-
-class Reasons(BasisTold, ToldBeside):
-    """Why a memory weighs what it weighs."""
-
-    id: str
-    memory: str
-    law: str
-    weight: float
-    unclipped_weight: float
-    factors: dict[str, float]
-    laws: dict[str, float]
-    changes: list[Change]
-    provenance: OriginTree
-    mention_count: int
-    is_negated: bool
-    level: str
-    status: str
-    trust: str
-    created_at: str
-    last_activated_at: str
-    next: NotRequired[str | None]
-    order: NotRequired[str]
-    aside: NotRequired[AsideTold | None]
-
 
 NOTHING_ASKED = frozenset[str]()
 
@@ -392,7 +220,7 @@ def level_at(view: OwnerView, memory: Memory, now: int) -> str:
 
 def detail(
     view: OwnerView, memory: Memory, now: int, in_pattern: PatternTold = NO_PATTERN, *, reveal: bool = False
-) -> Detail:
+) -> UnplacedDetail:
     """Everything about one memory; a secret's texts only where `reveal` asks for them. `in_pattern`: as `pattern_told` has it."""
     hidden = memory.sensitivity >= SECRET and not reveal
     reading = view.law.read(memory, now, view.parameters)
@@ -504,7 +332,7 @@ def _is_deleted(view: OwnerView, memory_id: str | None) -> bool:
     return memory.deleted_at is not None or memory.purged_at is not None
 
 
-def why(view: OwnerView, memory: Memory, now: int, most: int | None = None) -> Reasons:
+def why(view: OwnerView, memory: Memory, now: int, most: int | None = None) -> UnplacedWhy:
     """The weight at an instant, its factors, and where the memory comes from; `changes`, `aside` and the events of the origins are
     empty, for whoever reads the log to fill in. `most`: of origins.
     """

@@ -1,27 +1,32 @@
-"""Services build plain dicts; mypy checks them against `api/shapes.pyi`, which `make client` makes of `engramlog.answers`.
+"""Reports and services build plain dicts; mypy checks them against `projections/shapes.pyi`.
 
-Nobody imports a stub, so no command pays for it.
+`make client` makes that of `engramlog.answers`.
+
+Nobody imports a stub, so no command pays for it, and nothing below `api` depends on the client.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import MISSING, Field, fields
 from datetime import datetime
 from keyword import iskeyword
 from typing import Any, get_type_hints
 
 from engramlog import answers
-from engramlog.answers import Added, Result
+from engramlog.answers import Added, Place, Result
 from engramlog_server.api.http.answer_schemas import OF_THE_CLIENT
 from tests.made.client_source import formatted, type_source
 from tests.places import ROOT
 
-FILE = ROOT / "api" / "shapes.pyi"
+FILE = ROOT / "projections" / "shapes.pyi"
 HEAD = """# Made by `make client` of `engramlog.answers`: change that, and make it again.
 
 from typing import Any, Literal, NotRequired, TypedDict
 
 """
+UNPLACED = "Unplaced"
+"""Begins the name of an answer without its place and times, which the service adds to what a report returns."""
 Kind = type[Result]
 
 
@@ -46,12 +51,19 @@ def _add(kind: Kind, made: dict[Kind, str]) -> None:
     bases = [base for base in kind.__bases__ if base is not Result]
     for base in bases:
         _add(base, made)
-    made[kind] = _class(kind, bases)
+    if Place in bases:
+        others = [base for base in bases if base is not Place]
+        made[kind] = (
+            _class(kind, others, UNPLACED, set(_keys(Place)))
+            + f"\nclass {kind.__name__}({UNPLACED}{kind.__name__}, Place): ...\n"
+        )
+    else:
+        made[kind] = _class(kind, bases)
 
 
-def _class(kind: Kind, bases: list[Kind]) -> str:
-    """A class, or a call if a key is a keyword of Python."""
-    keys = _keys(kind)
+def _class(kind: Kind, bases: list[Kind], before: str = "", without: Collection[str] = ()) -> str:
+    """A class, or a call if a key is a keyword of Python. `before`: what its name begins with; `without`: keys to leave out."""
+    keys = {name: of for name, of in _keys(kind).items() if name not in without}
     if any(map(iskeyword, keys)):
         lines = ", ".join(f'"{name}": {of}' for name, of in keys.items())
         return f'{kind.__name__} = TypedDict("{kind.__name__}", {{{lines}}})\n'
@@ -60,7 +72,7 @@ def _class(kind: Kind, bases: list[Kind]) -> str:
         bases, inherited = [], {}
     own = [f"    {name}: {of}" for name, of in keys.items() if name not in inherited]
     above = ", ".join(base.__name__ for base in bases) or "TypedDict"
-    return f"class {kind.__name__}({above}):\n" + "\n".join(own or ["    ..."]) + "\n"
+    return f"class {before}{kind.__name__}({above}):\n" + "\n".join(own or ["    ..."]) + "\n"
 
 
 def _keys(kind: Kind) -> dict[str, str]:

@@ -14,8 +14,8 @@ from engramlog_server.api.cli.show.visible import visible_in
 from engramlog_server.api.operations.definition import Option, Parameter
 from engramlog_server.api.operations.events import EVENTS, PARTITION_EVENTS, TIMES_OF_OWNER
 from engramlog_server.api.operations.sources import SOURCES
-from engramlog_server.api.shapes import LogEvents, LoggedEvent
 from engramlog_server.events.errors import refused
+from engramlog_server.projections.shapes import LogEvents, LoggedEvent
 
 NEWEST = 10
 """Events that are shown before what comes, where no cursor says from where on."""

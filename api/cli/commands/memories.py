@@ -21,8 +21,8 @@ from engramlog_server.api.operations.definition import Given, Operation, Option,
 from engramlog_server.api.operations.knowing import MAP, SYNONYM, SYNONYMS
 from engramlog_server.api.operations.reading import COUNTS, GET, HISTORY, LIST, OWNER_STATS, PROVENANCE, USES, WHY
 from engramlog_server.api.operations.searching import QUERY
-from engramlog_server.api.shapes import History, Why
 from engramlog_server.events.errors import refused
+from engramlog_server.projections.shapes import History, Why
 
 ALL = Parameter("everything", bool, "Also entries that only name a memory and change nothing.", False)
 

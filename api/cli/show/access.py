@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from rich.console import Console
 from rich.text import Text
 
-from engramlog_server.api import shapes
 from engramlog_server.api.cli.app import err, out
 from engramlog_server.api.cli.show.generic import in_words
 from engramlog_server.api.cli.show.memories import told_at
+from engramlog_server.projections import shapes
 
 
 def made(answer: shapes.KeyMade, console: Console = out, aside: Console = err) -> None:

@@ -10,7 +10,7 @@ from engramlog_server.api.cli.app import err, out
 from engramlog_server.api.cli.show import generic
 from engramlog_server.api.cli.show.memories import times_of
 from engramlog_server.api.cli.show.tables import plain
-from engramlog_server.api.shapes import AnsweredInFull, ContextBlock, Injected
+from engramlog_server.projections.shapes import AnsweredInFull, ContextBlock, Injected
 
 PROOF = {
     True: ("as it was handed out", "green"),

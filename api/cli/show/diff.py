@@ -25,7 +25,15 @@ from engramlog_server.api.cli.show.tables import (
     when,
     words,
 )
-from engramlog_server.api.shapes import Above, Diff, EventCause, MemoryDiffers, QuestionMoved, RankMoved, SideStanding
+from engramlog_server.projections.shapes import (
+    Above,
+    Diff,
+    EventCause,
+    MemoryDiffers,
+    QuestionMoved,
+    RankMoved,
+    SideStanding,
+)
 
 COLOURS = {"made": "green", "gone": "red", "changed": "yellow", "crossed": "cyan", "weight": "dim"}
 WORDS = {

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from engramlog_server.api.cli.app import err, out
 from engramlog_server.api.cli.show.tables import Cell, Column, ident, tabulate, when, words
-from engramlog_server.api.shapes import LogEvents, LoggedEvent
+from engramlog_server.projections.shapes import LogEvents, LoggedEvent
 
 WORDS = 160
 """Characters of an event's words at the most."""

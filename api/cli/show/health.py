@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from engramlog_server.api import shapes
 from engramlog_server.api.cli.app import out
 from engramlog_server.api.cli.show.memories import part_of, times_of
 from engramlog_server.api.cli.show.tables import Column, figure, has_room, ident, instant, tabulate, words
+from engramlog_server.projections import shapes
 
 BAR = 20
 """Columns of a bar of strength 100, half as many where there is no room."""

@@ -10,7 +10,6 @@ from rich.markup import escape
 from rich.text import Text
 from rich.tree import Tree
 
-from engramlog_server.api import shapes
 from engramlog_server.api.cli.app import out
 from engramlog_server.api.cli.show.tables import (
     Column,
@@ -24,7 +23,9 @@ from engramlog_server.api.cli.show.tables import (
     when,
     words,
 )  # fmt: skip
-from engramlog_server.api.shapes import (
+from engramlog_server.events.trust import ASSERTED
+from engramlog_server.projections import shapes
+from engramlog_server.projections.shapes import (
     Card,
     Change,
     Listing,
@@ -33,7 +34,6 @@ from engramlog_server.api.shapes import (
     Why,
     Withheld,
 )
-from engramlog_server.events.trust import ASSERTED
 
 COLOURS = {
     "ignored": "yellow",

@@ -9,7 +9,7 @@ from rich.text import Text
 from engramlog_server.api.cli.app import out
 from engramlog_server.api.cli.show.memories import conflicts, place, standing, withheld
 from engramlog_server.api.cli.show.tables import Column, figure, ident, instant, tabulate, words
-from engramlog_server.api.shapes import Associated, Found
+from engramlog_server.projections.shapes import Associated, Found
 
 BAR = 24
 """Characters of the longest bar of a part of a score."""

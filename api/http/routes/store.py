@@ -11,12 +11,12 @@ from starlette.responses import PlainTextResponse, Response
 
 from engramlog_server.api.http.problem import Responses, problems
 from engramlog_server.api.http.routing import Asked, AskedParts, Json, Question, documented, new_router
-from engramlog_server.api.shapes import EmbedderStanding, ListeningTold
 from engramlog_server.api.work.patience import Work, takes
 from engramlog_server.events.errors import refused
 from engramlog_server.events.schema import json_schemas
 from engramlog_server.events.text import AUTO
 from engramlog_server.projections.embedding.names import embedder_kind
+from engramlog_server.projections.shapes import EmbedderStanding, ListeningTold
 
 router = new_router("store")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engramlog_server.api import shapes as at_run_time
+from engramlog_server.projections import shapes as at_run_time
 from tests.made.answer_shapes import FILE, shapes
 from tests.places import ROOT
 

@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from engramlog_server.api.services.capacity import ModelsNamed, ModelUses
-from engramlog_server.api.shapes import ChatSet
 from engramlog_server.consumers.verify.store import verify_store
 from engramlog_server.events.errors import ModelFailed
 from engramlog_server.events.partitions import MODELS_KEY
@@ -20,6 +19,7 @@ from engramlog_server.ops.models import counted, model_of
 from engramlog_server.ops.settings import Settings
 from engramlog_server.projections.models.chat import CountedChat, ModelAsked, ModelUsage
 from engramlog_server.projections.redis.model_uses import ModelLedger, day_key, last_days
+from engramlog_server.projections.shapes import ChatSet
 from tests.given.http import HttpStore, http_store
 
 TODAY = datetime(2026, 11, 26, 23, 30, tzinfo=UTC)

@@ -9,13 +9,13 @@ from collections.abc import Iterator
 import pytest
 import redis
 
-from engramlog_server.api.shapes import JobBoard
 from engramlog_server.consumers.jobs.leader import STOPPED, queue_name, schedule_key
 from engramlog_server.consumers.jobs.run import KINDS
 from engramlog_server.consumers.jobs.scheduler import JobScheduler
 from engramlog_server.consumers.jobs.status import MOST_ERROR, MOST_JOBS, job_board
 from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.wire import open_wire
+from engramlog_server.projections.shapes import JobBoard
 from tests.servers import RedisServer
 
 STORE = "6d0f3b1c-2f7e-4a52-9a3e-0d8c3c8b7f11"

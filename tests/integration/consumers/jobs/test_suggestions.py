@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from engramlog.answers import Cleaned, InboxPage
-from engramlog_server.api.shapes import InboxItem
 from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
 from engramlog_server.consumers.jobs.reviewing import Reviewer, ReviewJob
 from engramlog_server.events.errors import InputError, NotFound
+from engramlog_server.projections.shapes import InboxItem
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.given.events import created
 from tests.given.shaped import checked

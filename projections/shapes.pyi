@@ -339,7 +339,7 @@ class ByWhom(TypedDict):
 
 class Place(TimesTold, Placed): ...
 
-class Compared(Place):
+class UnplacedCompared(TypedDict):
     profile: str
     laws: dict[str, LawReading]
     pairs: list[Pair]
@@ -348,6 +348,8 @@ class Compared(Place):
     offset: int
     owner: str
     instant: str
+
+class Compared(UnplacedCompared, Place): ...
 
 class ComparedMemory(TypedDict):
     id: str
@@ -766,7 +768,7 @@ class TimeBuckets(TypedDict):
     happened: LineBuckets
     recorded: LineBuckets
 
-class Assessment(Place):
+class UnplacedAssessment(TypedDict):
     owner: str
     topic: str
     confidence: str
@@ -775,6 +777,8 @@ class Assessment(Place):
     suggestions: list[str]
     evidence: list[Evidence]
     stats: Stats
+
+class Assessment(UnplacedAssessment, Place): ...
 
 class ToldBeside(TypedDict):
     possible_conflicts: NotRequired[list[str]]
@@ -802,11 +806,13 @@ class Card(ToldBeside):
     ground_changed: NotRequired[bool]
     long_ago: NotRequired[bool]
 
-class AssociationTree(Card, Place):
+class UnplacedAssociationTree(Card):
     owner: str
     associations: list[Branch]
     triples: list[BackedTriple]
     mode: str
+
+class AssociationTree(UnplacedAssociationTree, Place): ...
 
 class BackedTriple(TypedDict):
     subject: str
@@ -865,7 +871,7 @@ class FactsKnown(Placed):
     as_of: str | None
     known_by: NotRequired[str | None]
 
-class KnowledgeMap(Place):
+class UnplacedKnowledgeMap(TypedDict):
     owner: str
     topic: str | None
     nodes: list[Node]
@@ -876,6 +882,8 @@ class KnowledgeMap(Place):
     withheld: list[Withheld]
     truncated: bool
     mode: str
+
+class KnowledgeMap(UnplacedKnowledgeMap, Place): ...
 
 MapEdge = TypedDict("MapEdge", {"from": str, "to": str, "weight": float, "link": str, "reasons": list[MapReason]})
 
@@ -919,13 +927,15 @@ class DueMemory(Card):
     scheduler: str
     access_count: int
 
-class Fading(Place):
+class UnplacedFading(TypedDict):
     memories: list[Strength]
     total: int
     live: int
     offset: int
     under: int
     profile: str
+
+class Fading(UnplacedFading, Place): ...
 
 class Graded(Placed):
     grade: int
@@ -973,13 +983,15 @@ class LawShape(TypedDict):
 class Laws(TypedDict):
     laws: list[LawShape]
 
-class MemoryHealth(Place):
+class UnplacedMemoryHealth(TypedDict):
     memories: list[Strength]
     total: int
     offset: int
     colours: dict[str, int]
     mean_strength: float | None
     profile: str
+
+class MemoryHealth(UnplacedMemoryHealth, Place): ...
 
 class MomentsOfPast(TypedDict):
     kept: int
@@ -1003,7 +1015,7 @@ class OwnerProfile(LinesTold, Placed):
     changes: NotRequired[list[Change] | None]
     warning: NotRequired[str | None]
 
-class OwnerStats(Place):
+class UnplacedOwnerStats(TypedDict):
     owner: str
     events: int
     change_log_entries: int
@@ -1024,6 +1036,8 @@ class OwnerStats(Place):
     chain: str
     satisfaction: NotRequired[list[WeekFigures]]
     embedding: NotRequired[Coverage | None]
+
+class OwnerStats(UnplacedOwnerStats, Place): ...
 
 class ParameterShape(TypedDict):
     name: str
@@ -1050,12 +1064,14 @@ class Reinforced(Done, Placed):
     after: Held | None
     remarks: list[str]
 
-class ReviewsDue(Place):
+class UnplacedReviewsDue(TypedDict):
     memories: list[DueMemory]
     due: int
     left_out: int
     min_importance: float
     next_due_at: str | None
+
+class ReviewsDue(UnplacedReviewsDue, Place): ...
 
 class ShownFigures(TypedDict):
     answers: int
@@ -1120,7 +1136,7 @@ class SpansTold(TypedDict):
     updated_since: NotRequired[str | None]
     updated_until: NotRequired[str | None]
 
-class Counts(SpansTold, Place):
+class UnplacedCounts(SpansTold):
     owner: str
     mode: str
     total: int
@@ -1136,11 +1152,13 @@ class Counts(SpansTold, Place):
     by_tag: FacetCounts
     by_law: FacetCounts
 
+class Counts(UnplacedCounts, Place): ...
+
 class PatternTold(TypedDict):
     evidence: NotRequired[list[InPattern] | None]
     patterns: NotRequired[list[InPattern] | None]
 
-class Detail(PatternTold, BasisTold, Card, Place):
+class UnplacedDetail(PatternTold, BasisTold, Card):
     content: str
     summary: str | None
     recorded_level: str
@@ -1175,6 +1193,8 @@ class Detail(PatternTold, BasisTold, Card, Place):
     purged_at: str | None
     edges: list[EdgeTold]
     revealed: NotRequired[str | None]
+
+class Detail(UnplacedDetail, Place): ...
 
 class EarlierText(TypedDict):
     version: int
@@ -1212,7 +1232,7 @@ class Listed(BasisListed, Card):
     deleted_at: str | None
     waiting: list[str]
 
-class Listing(SpansTold, Place):
+class UnplacedListing(SpansTold):
     memories: list[Listed]
     total: int
     offset: int
@@ -1220,6 +1240,8 @@ class Listing(SpansTold, Place):
     order: str
     withheld: list[Withheld]
     mode: str
+
+class Listing(UnplacedListing, Place): ...
 
 class OriginEvent(TypedDict):
     position: str
@@ -1270,7 +1292,7 @@ class ValueCount(TypedDict):
     value: str
     count: int
 
-class Why(BasisTold, ToldBeside, Place):
+class UnplacedWhy(BasisTold, ToldBeside):
     id: str
     memory: str
     law: str
@@ -1290,6 +1312,8 @@ class Why(BasisTold, ToldBeside, Place):
     next: NotRequired[str | None]
     order: NotRequired[str]
     aside: NotRequired[AsideTold | None]
+
+class Why(UnplacedWhy, Place): ...
 
 class Withheld(TypedDict):
     reason: str
@@ -1650,7 +1674,7 @@ class StrikesTold(TypedDict):
     without_correlations: list[str]
     without_models: list[str]
 
-class Replayed(StrikesTold, ClosureTold, Place):
+class UnplacedReplayed(StrikesTold, ClosureTold):
     owner: str
     set: dict[str, float | int | str | bool]
     profile: NotRequired[str | None]
@@ -1663,6 +1687,8 @@ class Replayed(StrikesTold, ClosureTold, Place):
     offset: int
     questions: list[QuestionMoved]
     query: NotRequired[dict[str, Any] | None]
+
+class Replayed(UnplacedReplayed, Place): ...
 
 class ReplayedDiffer(TypedDict):
     id: str
@@ -1737,7 +1763,7 @@ class Explanation(TypedDict):
     tags: NotRequired[list[str] | None]
     asked_by: NotRequired[list[str] | None]
 
-class Found(Place):
+class UnplacedFound(TypedDict):
     results: list[Hit]
     associated: NotRequired[list[Associated]]
     total: int
@@ -1749,6 +1775,8 @@ class Found(Place):
     offset: int
     next: str | None
     mode: str
+
+class Found(UnplacedFound, Place): ...
 
 class Hit(Card):
     score: float
