@@ -19,7 +19,7 @@ from engramlog_server.events.envelope import Stored, decode, micros
 from engramlog_server.events.partitions import parse_position
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.memory.timelines import Lines
-from engramlog_server.projections.past.kept import with_sum, without_sum
+from engramlog_server.projections.past.moments import with_sum, without_sum
 
 Integers = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Collection, Iterable, Iterator, MutableMapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import msgspec
 
@@ -25,7 +25,6 @@ from engramlog_server.projections.memory.record import (
     without_content,
     without_words,
 )
-from engramlog_server.projections.past.kept import with_sum, without_sum
 
 if TYPE_CHECKING:  # numpy, which a fold worker does without
     from engramlog_server.projections.past.events import OwnerEvents
@@ -36,6 +35,33 @@ again where nobody made the last ones yet."""
 _PARTS = 256
 MOST_MOMENTS = 1_024
 _LEVEL = 1
+_SUM_BYTES = 4
+
+
+def with_sum(raw: bytes) -> bytes:
+    """The bytes behind their sum."""
+    return zlib.crc32(raw).to_bytes(_SUM_BYTES, "big") + raw
+
+
+def without_sum(raw: bytes) -> bytes:
+    """The bytes. Raises ValueError where the sum is another one."""
+    told = raw[_SUM_BYTES:]
+    if len(raw) < _SUM_BYTES or with_sum(told) != raw:
+        raise ValueError("its sum is another")
+    return told
+
+
+H = TypeVar("H", bound=msgspec.Struct)
+
+
+def read_head(kind: type[H], raw: bytes | None) -> H:
+    """What is kept, in its stored bytes; nothing stored is before the first. Raises MsgspecError, ValueError for damaged ones."""
+    return kind() if raw is None else msgspec.msgpack.decode(without_sum(raw), type=kind)
+
+
+def stored_head(head: msgspec.Struct) -> bytes:
+    """The same as it is stored: nothing before the first."""
+    return b"" if head == type(head)() else with_sum(msgspec.msgpack.encode(head))
 
 
 class KeptMoment(msgspec.Struct, frozen=True, array_like=True, gc=False):

@@ -29,7 +29,7 @@ from engramlog_server.events.redis.wire import Wire, WirePool
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.checks import Check, unchecked
 from engramlog_server.projections.fold.changelog import Entry, first_in, unpack, unpack_seqs
-from engramlog_server.projections.past.kept import read_head, stored_head, with_sum, without_sum
+from engramlog_server.projections.past.moments import read_head, stored_head, with_sum, without_sum
 from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys, readable, write_made
 from engramlog_server.projections.redis.sealed import cipher_of, open_pack
 from engramlog_server.projections.redis.store import read_owner

@@ -30,15 +30,16 @@ from engramlog_server.projections.past.events import (
     stored_block,
 )
 from engramlog_server.projections.past.folding import Added, MomentKeeper, Passage
-from engramlog_server.projections.past.kept import read_head, stored_head
 from engramlog_server.projections.past.moments import (
     EVERY_EVENTS,
     KeptMoment,
     MomentsHead,
     Start,
     begin_at,
+    read_head,
     read_part,
     started,
+    stored_head,
 )
 from engramlog_server.projections.redis.builds import BuildKeys, readable, version_of, write_made
 from engramlog_server.projections.redis.changelog import ChangeLogs

@@ -37,8 +37,7 @@ from engramlog_server.projections.fold.partition import (
 )
 from engramlog_server.projections.fold.working_set import neighbours
 from engramlog_server.projections.memory.record import Memory, decode_memory
-from engramlog_server.projections.past.kept import stored_head
-from engramlog_server.projections.past.moments import MomentsHead
+from engramlog_server.projections.past.moments import MomentsHead, stored_head
 from engramlog_server.projections.redis.builds import BuildKeys
 from engramlog_server.projections.redis.scripts import LEASE
 from engramlog_server.projections.redis.sealed import (

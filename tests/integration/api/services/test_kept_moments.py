@@ -12,7 +12,7 @@ from engramlog_server.api.requests.snapshots import Pasts
 from engramlog_server.consumers.verify.partition import verify_partition
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.projections.past import moments
-from engramlog_server.projections.past.kept import with_sum, without_sum
+from engramlog_server.projections.past.moments import with_sum, without_sum
 from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys
 from engramlog_server.projections.redis.past import HEAD, MomentLimits, RedisPast
 from tests.acceptance.helpers.store import Store, day, embedded_store

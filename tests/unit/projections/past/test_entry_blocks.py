@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramlog_server.projections.fold.changelog import Entry
-from engramlog_server.projections.past.kept import read_head, stored_head
+from engramlog_server.projections.past.moments import read_head, stored_head
 from engramlog_server.projections.redis.changelog import (
     BLOCK_ENTRIES,
     BlockMaker,

@@ -27,7 +27,6 @@ from engramlog_server.projections.past.folding import (
     nothing_folded,
     to_fold,
 )
-from engramlog_server.projections.past.kept import read_head, stored_head
 from engramlog_server.projections.past.moments import (
     KeptMemories,
     KeptMoment,
@@ -37,8 +36,10 @@ from engramlog_server.projections.past.moments import (
     Start,
     _without,
     begin_at,
+    read_head,
     read_part,
     started,
+    stored_head,
     stored_part,
 )
 from engramlog_server.projections.views.view import as_hidden_today, hidden_in
