@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from engramlog_server.consumers.verify.findings import LIES_OPEN, Findings
+from engramlog_server.consumers.verify.findings import LIES_OPEN, Findings, shown
 from engramlog_server.events.catalogue import MemoryErased, TurnRecorded
 from engramlog_server.events.encryption.cipher import BODY_MARK, ValueCipher, salts_id
 from engramlog_server.events.encryption.key_store import has_words, read_wiped
@@ -57,7 +57,7 @@ class Opening:
 
     def _read_readmitted(self) -> None:
         for raw, line in pairs(self._wire, self._keys.readmitted):
-            owner = raw.decode("utf-8", "backslashreplace")
+            owner = shown(raw)
             try:
                 self.erased_to[owner] = readmission(owner, line)[0]
             except StoreMismatch as error:
@@ -203,7 +203,7 @@ def compare_secrets(
     for some in slices(list(secrets.items()), LINES_AT_ONCE):
         lines = dict[str, bytes]()
         for raw, line in some:
-            owner = raw.decode("utf-8", "backslashreplace")
+            owner = shown(raw)
             if not (owner in owners or is_id(owner)) or (not opening.is_on and len(line) != SECRET_BYTES):
                 verdict.differs("a secret that no append made", owner=owner, bytes=len(line))
             elif opening.is_on and len(line) == SECRET_BYTES:

@@ -41,3 +41,13 @@ class Findings:
             self.differences.append({**place, "what": what, **where})
         else:
             self.untold += 1
+
+
+def shown(raw: bytes) -> str:
+    """Bytes that anybody may have written, as text."""
+    return raw.decode("utf-8", "backslashreplace")
+
+
+def is_number(raw: bytes) -> bool:
+    """Whether this is a whole number as we write one."""
+    return raw.isdigit() and b"%d" % int(raw) == raw

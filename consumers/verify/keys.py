@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from engramlog_server.consumers.verify.findings import Findings
+from engramlog_server.consumers.verify.findings import Findings, is_number, shown
 from engramlog_server.consumers.verify.oracle import Ledger, bucket_number, dedupe_value, moves_head
 from engramlog_server.events.entry import dedupe_field
 from engramlog_server.events.envelope import Stored
@@ -69,11 +69,11 @@ def scan_partition(wire: Wire, keys: BuildKeys, verdict: Findings) -> Keys | Non
     for key, kind in keys_like(wire, f"{{{keys.tag}}}:*"):
         expected = _sorted_in(key.removeprefix(prefix), keys.build, found, sealed=wire.seals.is_on)
         if expected is None:
-            verdict.differs("unexpected key", key=key.decode("utf-8", "backslashreplace"))
+            verdict.differs("unexpected key", key=shown(key))
         elif kind != expected:
             readable = False
             told = {"type": kind.decode(), "expected": expected.decode()}
-            verdict.differs("a key of another type", key=key.decode("utf-8", "backslashreplace"), **told)
+            verdict.differs("a key of another type", key=shown(key), **told)
     return found if readable else None
 
 
@@ -84,7 +84,7 @@ def _sorted_in(name: bytes, build: str, found: Keys, *, sealed: bool) -> bytes |
         if not colon:
             return LOG_TABLES.get(table) or (SEALED_TABLES.get(table) if sealed else None)
         if table in BUCKETS:
-            if not (rest.isdigit() and b"%d" % int(rest) == rest and int(rest) < DEDUPE_BUCKETS):
+            if not (is_number(rest) and int(rest) < DEDUPE_BUCKETS):
                 return None
             found.buckets.add(int(rest))
             return b"hash"
@@ -120,13 +120,13 @@ def compare_builds(wire: Wire, keys: BuildKeys, builds: set[str], now_ms: int, v
         if name.startswith(b"old:") and value.isdigit() and is_build(name[4:].decode("utf-8", "replace")):
             known.add(name[4:].decode())
         elif (
-            (name in META_NUMBERS and value.isdigit() and b"%d" % int(value) == value)
+            (name in META_NUMBERS and is_number(value))
             or (name, value) == IS_SEALED
             or (name.startswith(FENCED_META.encode()) and wire.many and wire.seals.is_on)
         ):
             continue
         elif name not in META_TEXTS:
-            verdict.differs("unexpected field of meta", field=name.decode("utf-8", "backslashreplace"))
+            verdict.differs("unexpected field of meta", field=shown(name))
     for build in sorted(builds - known):
         ends = wire.call("HGET", BuildKeys(keys.tag, build).checkpoint, "until") or b"0"
         if not ends.isdigit() or int(ends) < now_ms:
@@ -138,7 +138,7 @@ def compare_recorded(wire: Wire, keys: BuildKeys, ledger: Ledger, verdict: Findi
     """Report if the newest entry's time is not the one from which the next append goes on."""
     head, rec = wire.call("HMGET", keys.log.meta, "head", "rec")
     if (head or b"0") == b"%d" % ledger.seq and rec != (b"%d" % ledger.recorded if ledger.recorded else None):
-        verdict.differs("when the newest event was recorded", stored=(rec or b"").decode("utf-8", "backslashreplace"))
+        verdict.differs("when the newest event was recorded", stored=shown(rec or b""))
 
 
 _DELETIONS = msgspec.msgpack.Decoder(dict[str, tuple[int, int]])
@@ -158,7 +158,7 @@ def compare_deletions(
     was appended.
     """
     for raw, value in pairs(wire, keys.log.deletions):
-        owner = raw.decode("utf-8", "backslashreplace")
+        owner = shown(raw)
         if owner in locked:
             continue
         try:
@@ -183,17 +183,17 @@ def compare_fields(wire: Wire, keys: BuildKeys, owners: Sequence[str], verdict: 
     """
     for name, value in pairs(wire, keys.checkpoint):
         if name in CHECKPOINT_NUMBERS:
-            fine = value.isdigit() and b"%d" % int(value) == value
+            fine = is_number(value)
         elif name == b"digest":
             fine = value == value.lower().lstrip(b"0 +-_") or value == b"0"
         else:
             fine = name in (b"head", b"holder")
         if not fine:
-            verdict.differs("unexpected field of a checkpoint", field=name.decode("utf-8", "backslashreplace"))
+            verdict.differs("unexpected field of a checkpoint", field=shown(name))
     known = set(owners)
     for request, owner in pairs(wire, keys.log.control):
         if request != b"retry:" + owner or owner.decode("utf-8", "replace") not in known:
-            told = request.decode("utf-8", "backslashreplace")
+            told = shown(request)
             verdict.differs("unexpected request of an operator", request=told)
 
 
@@ -272,8 +272,7 @@ def _compare_buckets(
 
 def _seq(value: bytes) -> int | None:
     """The seq in a bucket's value; None if no append writes such a value."""
-    text = value[8:]
-    return int(text) if text.isdigit() and text == b"%d" % int(text) else None
+    return int(value[8:]) if is_number(value[8:]) else None
 
 
 def _compare_heads(ledger: Ledger, found: dict[bytes, bytes], newer: _Newer, verdict: Findings) -> None:
@@ -282,8 +281,8 @@ def _compare_heads(ledger: Ledger, found: dict[bytes, bytes], newer: _Newer, ver
     for owner in sorted(expected.keys() | found.keys()):
         allowed = {b"%d" % seq for seq in {expected.get(owner, 0), *moved.get(owner, ())} if seq}
         if found.get(owner) not in allowed:
-            stored = found.get(owner, b"").decode("utf-8", "backslashreplace")
-            name = owner.decode("utf-8", "backslashreplace")
+            stored = shown(found.get(owner, b""))
+            name = shown(owner)
             verdict.differs("an owner's head, `expected_head`", owner=name, stored=stored, log=expected.get(owner, 0))
 
 

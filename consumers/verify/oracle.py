@@ -14,10 +14,11 @@ from array import array
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from typing import Any
 
 import msgspec
 
-from engramlog_server.consumers.verify.findings import MOST_UNOPENED_NAMED
+from engramlog_server.consumers.verify.findings import MOST_UNOPENED_NAMED, Findings, is_number
 from engramlog_server.events.catalogue import SIDE_EVENTS
 from engramlog_server.events.encryption.skeleton import is_left
 from engramlog_server.events.entry import commitment, dedupe_field, fingerprint, read
@@ -168,7 +169,6 @@ def _untold(_stored: Stored, _error: Exception) -> None:
     """The reason of a quarantine is compared, not logged."""
 
 
-Differs = Callable[..., None]
 _MODULUS = 1 << 128
 
 
@@ -197,20 +197,12 @@ def share(raw_id: bytes, value: bytes) -> int:
 class Ledger:
     """What must be stored besides a partition's log, from its entries in order."""
 
-    def __init__(
-        self,
-        partition: int,
-        partitions: int,
-        wanted: Iterable[int] = (),
-        *,
-        sealed: bool = False,
-    ) -> None:
-        """`sealed`: whether the store is. In an open store no words are erased, and a missing salt proves nothing."""
-        self._sealed = sealed
+    def __init__(self, verdict: Findings, partitions: int, wanted: Iterable[int] = (), *, sealed: bool = False) -> None:
+        """`verdict`: gets contradictions, counts, and the chain at the seqs `wanted`. `sealed`: whether the store is. In an open
+        store no words are erased, and a missing salt proves nothing."""
+        self._verdict, self._sealed = verdict, sealed
         self.seq = 0
         self.chain = FIRST_LINK
-        self.chains: dict[int, bytes] = {}
-        """The chain at those of the seqs wanted that were passed."""
         self.buckets = [0] * DEDUPE_BUCKETS
         self.heads: dict[str, int] = {}
         self.recorded = 0
@@ -218,29 +210,21 @@ class Ledger:
         self.owners: set[str] = set()
         self.outdated: dict[str, int] = {}
         """Owner -> seq of its newest entry of which older rules of sensitivity than today's judged the words."""
-        self.unopened_at: list[str] = []
-        self.erased = 0
-        """Entries of owners who were erased."""
-        self.wordless = 0
-        """Entries whose words were erased, of owners who were not."""
-        self.unopened = 0
-        """Entries whose body cannot be compared with their commitment: the salt is missing."""
         self.left_out: dict[bytes, int] = {}
         """Field in dedupe -> seq, of entries of owners whose keys cannot be had, and of those whose words were erased: what stands
         there cannot be proven."""
         self._nameless: set[str] = set()
         self._wanted = frozenset(wanted)
-        self._partition, self._partitions = partition, partitions
+        self._partitions = partitions
 
     def feed(
         self,
         batch: Iterable[Stored],
         secrets: Mapping[str, bytes],
-        differs: Differs,
         locked: Collection[str] = (),
         is_gone: Callable[[Stored], bool] = lambda _one: False,
     ) -> None:
-        """Take the next entries; contradictions in them are reported. `secrets`: of the owners in the batch; `locked`:
+        """Take the next entries. `secrets`: of the owners in the batch; `locked`:
         owners whose keys cannot be had, which was told, or were destroyed; `is_gone`: whether an entry is
         of an owner who was erased after it."""
         for one in batch:
@@ -248,14 +232,14 @@ class Ledger:
             self.seq = one.seq
             self.owners.add(one.owner)
             if one.seq in self._wanted:
-                self.chains[one.seq] = self.chain
+                self._verdict.chains[one.seq] = self.chain.hex()
             secret, gone, left = secrets.get(one.owner), is_gone(one), self._sealed and is_left(one)
             if gone or left or (secret is None and one.owner in locked):
                 self.left_out[dedupe_field(one.owner, one.raw_id)] = one.seq
             elif secret is None:
                 if one.owner not in self._nameless:  # once: of a long log it would leave no place for other differences
                     self._nameless.add(one.owner)
-                    differs("an owner without a secret", position=one.seq, fields=["o"], owner=one.owner)
+                    self._differs(one, "an owner without a secret", fields=["o"], owner=one.owner)
             else:
                 field = dedupe_field(one.owner, one.raw_id)
                 bucket = dedupe_bucket(field)
@@ -265,9 +249,10 @@ class Ledger:
             if moves_head(one):
                 self.heads[one.owner] = one.seq
             if problem := self._contradicts(one) + self._beside(one, gone, left):
-                differs(
-                    "an entry of the log that contradicts its own body", position=one.seq, fields=sorted(set(problem))
-                )
+                self._differs(one, "an entry of the log that contradicts its own body", fields=sorted(set(problem)))
+
+    def _differs(self, one: Stored, what: str, **more: Any) -> None:
+        self._verdict.differs(what, position=position_text(self._verdict.partition, one.seq), **more)
 
     def _beside(self, one: Stored, gone: bool, left: bool) -> list[str]:
         """Fields besides the body that no append could have written after the earlier entries."""
@@ -300,19 +285,20 @@ class Ledger:
 
     def _count_shut(self, one: Stored, gone: bool, left: bool) -> None:
         """An entry that cannot be held against its commitment."""
+        verdict = self._verdict
         if gone:
-            self.erased += 1
+            verdict.erased += 1
         elif left:
-            self.wordless += 1
+            verdict.wordless += 1
         else:
-            self.unopened += 1
-            if len(self.unopened_at) < MOST_UNOPENED_NAMED:
-                self.unopened_at.append(position_text(self._partition, one.seq))
+            verdict.unopened += 1
+            if len(verdict.unopened_at) < MOST_UNOPENED_NAMED:
+                verdict.unopened_at.append(position_text(verdict.partition, one.seq))
 
     def _contradicts(self, one: Stored) -> list[str]:
         """The entry's fields that its body does not bear out; nothing of a body that cannot be read."""
         wrong = [] if len(one.raw_id) == 16 else ["i"]
-        if partition_of(one.owner, self._partitions) != self._partition:
+        if partition_of(one.owner, self._partitions) != self._verdict.partition:
             wrong.append("o")
         try:
             said = _SAID.decode(one.body)
@@ -325,11 +311,6 @@ class Ledger:
         if one.owner != said.owner:
             wrong.append("o")
         return sorted(set(wrong))
-
-
-def is_number(told: bytes) -> bool:
-    """Whether this is a whole number as an append writes one."""
-    return told.isdigit() and b"%d" % int(told) == told
 
 
 def moves_head(one: Stored) -> bool:

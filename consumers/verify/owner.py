@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from engramlog_server.consumers.verify.findings import LIES_OPEN, Findings
-from engramlog_server.consumers.verify.oracle import MARK_BYTES, ExpectedKeys, Oracle, mark, mark_of
+from engramlog_server.consumers.verify.findings import LIES_OPEN, Findings, shown
+from engramlog_server.consumers.verify.oracle import MARK_BYTES, ExpectedKeys, mark, mark_of
 from engramlog_server.events.encryption.cipher import VALUE_MARK, ValueCipher
 from engramlog_server.events.encryption.compression import VALUES, expanded
 from engramlog_server.events.errors import DamagedState
@@ -290,44 +290,90 @@ def _marked(answer: list[Any]) -> OwnerMark:
     return OwnerMark(token, quarantine, parked, int(seq or 0))
 
 
-def compare_owner(
-    name: str, oracle: Oracle, found: StoredOwner, verdict: Findings, cipher: ValueCipher | None = None
-) -> bool:
-    """Report differences; gives whether the change log can be read. The oracle is at the position at which `found` was read.
+@dataclass(frozen=True, slots=True)
+class OwnerComparison:
+    """Compares one owner. The oracle is at the position at which `found` was read."""
 
-    `cipher`: what seals and opens the owner's values in a sealed store.
-    """
-    mine, kept = oracle.owners.get(name, WorkingOwner()), oracle.kept.get(name, ExpectedKeys())
-    _compare_records(name, mine, found, verdict, cipher)
-    log = _compare_log(name, mine, kept, found, verdict, cipher)
-    _compare_state(name, mine, found.standing.token, log, verdict, cipher)
-    changed = {memory_id.encode(): b"%d" % version for memory_id, version in kept.changed.items()}
-    if found.changed != changed:
-        verdict.differs(
-            "the versions at which memories changed last",
-            owner=name,
-            memories=sorted(_name(key) for key in _unequal(found.changed, changed))[:MOST_NAMED],
-        )
-    parked = [b"%d" % seq for seq in kept.parked]
-    if found.standing.parked != parked:
-        stored = [_name(seq) for seq in found.standing.parked[:MOST_NAMED]]
-        verdict.differs("parked positions", owner=name, stored=stored, folded=kept.parked[:MOST_NAMED])
-    quarantine = None if mine.quarantine is None else encode_quarantine(mine.quarantine, cipher, name)
-    if found.standing.quarantine != quarantine:
-        verdict.differs("why an owner stands still", owner=name, folded=mine.quarantine and mine.quarantine.reason)
-    return log is not None
+    name: str
+    mine: WorkingOwner
+    kept: ExpectedKeys
+    found: StoredOwner
+    verdict: Findings
+    cipher: ValueCipher | None = None
+    """What seals and opens the owner's values in a sealed store."""
 
+    def compare(self) -> bool:
+        """Report differences; gives whether the change log can be read."""
+        mine, found = self.mine, self.found
+        self._compare_records()
+        log = self._compare_log()
+        self._compare_state(log)
+        changed = {memory_id.encode(): b"%d" % version for memory_id, version in self.kept.changed.items()}
+        if found.changed != changed:
+            memories = sorted(shown(key) for key in _unequal(found.changed, changed))[:MOST_NAMED]
+            self._differs("the versions at which memories changed last", memories=memories)
+        if found.standing.parked != [b"%d" % seq for seq in self.kept.parked]:
+            stored = [shown(seq) for seq in found.standing.parked[:MOST_NAMED]]
+            self._differs("parked positions", stored=stored, folded=self.kept.parked[:MOST_NAMED])
+        quarantine = None if mine.quarantine is None else encode_quarantine(mine.quarantine, self.cipher, self.name)
+        if found.standing.quarantine != quarantine:
+            self._differs("why an owner stands still", folded=mine.quarantine and mine.quarantine.reason)
+        return log is not None
 
-def _compare_records(
-    name: str, mine: WorkingOwner, found: StoredOwner, verdict: Findings, cipher: ValueCipher | None
-) -> None:
-    known = {memory_id.encode(): memory for memory_id, memory in mine.memories.items()}
-    for raw_id in sorted(known.keys() | found.records.keys()):
-        memory, stored = known.get(raw_id), found.records.get(raw_id)
-        opened = partial(open_record, cipher, name, raw_id)
-        if memory is None or stored is None or not _is_as_written(memory, stored, opened, sealed=cipher is not None):
-            fields = _fields_that_differ(memory, stored, opened)
-            verdict.differs("a memory", owner=name, memory=_name(raw_id), fields=fields)
+    def _differs(self, what: str, **where: Any) -> None:
+        self.verdict.differs(what, owner=self.name, **where)
+
+    def _compare_records(self) -> None:
+        known = {memory_id.encode(): memory for memory_id, memory in self.mine.memories.items()}
+        for raw_id in sorted(known.keys() | self.found.records.keys()):
+            memory, stored = known.get(raw_id), self.found.records.get(raw_id)
+            opened = partial(open_record, self.cipher, self.name, raw_id)
+            sealed = self.cipher is not None
+            if memory is None or stored is None or not _is_as_written(memory, stored, opened, sealed=sealed):
+                self._differs("a memory", memory=shown(raw_id), fields=_fields_that_differ(memory, stored, opened))
+
+    def _compare_log(self) -> PackedLog | None:
+        """Compare the packed change log entry by entry, every field; gives its contents, None if it cannot be read."""
+        kept, found, chain = self.kept, self.found, self.mine.state.chain
+        try:
+            log = read_packs(found.packs, found.tail, KnownLog(kept.marks, chain), (self.cipher, self.name))
+        except UNREADABLE as error:
+            self._differs("a change log that cannot be read", error=str(error))
+            return None
+        if log.chain != chain:
+            self._differs("a change log that does not fit its chain", folded=chain.hex(), computed=log.chain.hex())
+        if log.seqs != list(kept.applied):
+            missing = sorted(set(log.seqs) ^ set(kept.applied))[:MOST_NAMED]
+            positions = [position_text(self.verdict.partition, seq) for seq in missing]
+            self._differs("positions neither applied nor parked", positions=positions)
+        wrong = list(_entries_that_differ(log, kept, self.verdict.partition))
+        if wrong or len(log.marks) != len(kept.marks):
+            told = {"stored": len(log.entries), "folded": len(kept.marks) // MARK_BYTES}
+            self._differs("entries of a change log", entries=wrong[:MOST_NAMED], **told)
+        if log.problems:
+            self._differs("packs of a change log, not as a commit writes them", packs=log.problems)
+        return log
+
+    def _compare_state(self, log: PackedLog | None) -> None:
+        """Compare the owner's state byte for byte, and report the field that differs."""
+        token, cipher, name = self.found.standing.token, self.cipher, self.name
+        try:
+            state = decode_owner(token, open_synonyms(cipher, name)) if token else OwnerState()
+        except UNREADABLE as error:
+            self._differs("an owner's state that cannot be read", error=str(error))
+            return
+        expected = msgspec.structs.replace(self.mine.state, pack=log.newest if log else state.pack)
+        if (token or encode_owner(OwnerState())) == encode_owner(expected, seal_synonyms(cipher, name)):
+            return
+        wrong = [field for field in expected.__struct_fields__ if getattr(state, field) != getattr(expected, field)]
+        if "seq" in wrong:
+            self._differs("an owner's last applied position", stored=state.seq, folded=expected.seq)
+        if {"chain", "entries", "applied"} & set(wrong):
+            told = {"stored": state.chain.hex(), "folded": expected.chain.hex()}
+            self._differs("an owner's chain over its change log", **told)
+        if not wrong:
+            wrong = [LIES_OPEN if token == encode_owner(expected) else "not as a commit writes it"]
+        self._differs("an owner's state", fields=wrong)
 
 
 def _is_as_written(memory: Memory, stored: bytes, opened: Callable[[bytes], bytes], *, sealed: bool) -> bool:
@@ -357,40 +403,6 @@ def _fields_that_differ(expected: Memory | None, raw: bytes | None, opened: Call
     return names or ["not as a commit writes it"]
 
 
-def _compare_log(
-    name: str,
-    mine: WorkingOwner,
-    kept: ExpectedKeys,
-    found: StoredOwner,
-    verdict: Findings,
-    cipher: ValueCipher | None,
-) -> PackedLog | None:
-    """Compare the packed change log entry by entry, every field; gives its contents, None if it cannot be read."""
-    try:
-        log = read_packs(found.packs, found.tail, KnownLog(kept.marks, mine.state.chain), (cipher, name))
-    except UNREADABLE as error:
-        verdict.differs("a change log that cannot be read", owner=name, error=str(error))
-        return None
-    if log.chain != mine.state.chain:
-        verdict.differs(
-            "a change log that does not fit its chain",
-            owner=name,
-            folded=mine.state.chain.hex(),
-            computed=log.chain.hex(),
-        )
-    if log.seqs != list(kept.applied):
-        missing = sorted(set(log.seqs) ^ set(kept.applied))[:MOST_NAMED]
-        positions = [position_text(verdict.partition, seq) for seq in missing]
-        verdict.differs("positions neither applied nor parked", owner=name, positions=positions)
-    wrong = list(_entries_that_differ(log, kept, verdict.partition))
-    if wrong or len(log.marks) != len(kept.marks):
-        told = {"stored": len(log.entries), "folded": len(kept.marks) // MARK_BYTES}
-        verdict.differs("entries of a change log", owner=name, entries=wrong[:MOST_NAMED], **told)
-    if log.problems:
-        verdict.differs("packs of a change log, not as a commit writes them", owner=name, packs=log.problems)
-    return log
-
-
 def _entries_that_differ(log: PackedLog, kept: ExpectedKeys, partition: int) -> Iterator[str]:
     if log.marks == kept.marks:
         return
@@ -400,38 +412,5 @@ def _entries_that_differ(log: PackedLog, kept: ExpectedKeys, partition: int) -> 
             yield f"{position_text(partition, seq)} {memory_id}".strip()
 
 
-def _compare_state(
-    name: str,
-    mine: WorkingOwner,
-    token: bytes | None,
-    log: PackedLog | None,
-    verdict: Findings,
-    cipher: ValueCipher | None,
-) -> None:
-    """Compare an owner's state byte for byte, and report the field that differs."""
-    try:
-        state = decode_owner(token, open_synonyms(cipher, name)) if token else OwnerState()
-    except UNREADABLE as error:
-        verdict.differs("an owner's state that cannot be read", owner=name, error=str(error))
-        return
-    expected = msgspec.structs.replace(mine.state, pack=log.newest if log else state.pack)
-    if (token or encode_owner(OwnerState())) == encode_owner(expected, seal_synonyms(cipher, name)):
-        return
-    wrong = [field for field in expected.__struct_fields__ if getattr(state, field) != getattr(expected, field)]
-    if "seq" in wrong:
-        verdict.differs("an owner's last applied position", owner=name, stored=state.seq, folded=expected.seq)
-    if {"chain", "entries", "applied"} & set(wrong):
-        verdict.differs(
-            "an owner's chain over its change log", owner=name, stored=state.chain.hex(), folded=expected.chain.hex()
-        )
-    if not wrong:
-        wrong = [LIES_OPEN if token == encode_owner(expected) else "not as a commit writes it"]
-    verdict.differs("an owner's state", owner=name, fields=wrong)
-
-
 def _unequal(one: dict[bytes, bytes], other: dict[bytes, bytes]) -> Iterator[bytes]:
     return (key for key in one.keys() | other.keys() if one.get(key) != other.get(key))
-
-
-def _name(raw: bytes) -> str:
-    return raw.decode("utf-8", "backslashreplace")

@@ -8,14 +8,14 @@ lease, presence and alarms are about now, and prove nothing. Reads only, in page
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import suppress
 from typing import Any
 
 import redis
 
 from engramlog_server.consumers.verify.encryption import Opening, compare_gone, compare_secrets
-from engramlog_server.consumers.verify.findings import Findings
+from engramlog_server.consumers.verify.findings import Findings, shown
 from engramlog_server.consumers.verify.keys import (
     compare_builds,
     compare_deletions,
@@ -25,8 +25,8 @@ from engramlog_server.consumers.verify.keys import (
     scan_partition,
 )
 from engramlog_server.consumers.verify.levels import believed_mark, compare_levels, compare_read
-from engramlog_server.consumers.verify.oracle import Ledger, Oracle
-from engramlog_server.consumers.verify.owner import StoredOwner, compare_owner, opened_packs, read_found, read_some
+from engramlog_server.consumers.verify.oracle import ExpectedKeys, Ledger, Oracle
+from engramlog_server.consumers.verify.owner import OwnerComparison, StoredOwner, opened_packs, read_found, read_some
 from engramlog_server.consumers.verify.past import PastComparison, StoredIndex, compare_index, read_index
 from engramlog_server.consumers.verify.vectors import compare_vectors
 from engramlog_server.events.encryption.cipher import ValueCipher
@@ -40,7 +40,7 @@ from engramlog_server.events.redis.scan import pairs
 from engramlog_server.events.redis.server import redis_ms
 from engramlog_server.events.redis.wire import Wire, open_wire
 from engramlog_server.projections.fold.owner import PROJECTION_VERSION
-from engramlog_server.projections.fold.partition import Checkpoint
+from engramlog_server.projections.fold.partition import Checkpoint, WorkingOwner
 from engramlog_server.projections.redis.builds import BuildKeys, is_build, version_of
 from engramlog_server.projections.redis.store import read_checkpoint
 
@@ -65,7 +65,6 @@ def verify_partition(
         verification = _Verification(wire, tag, verdict, chain_at, on_progress)
         with suppress(_CannotReadOn):  # it was reported; data behind it cannot be compared
             verification.run()
-        verdict.chains = verification.chains
     finally:
         wire.close()
     return verdict
@@ -83,13 +82,8 @@ class _Verification:
         self._verdict = verdict
         self._oracle = Oracle(DEFAULTS, verdict.partition)
         partitions = wire.call("HGET", STORE_KEY, "partitions")
-        self._ledger = Ledger(verdict.partition, int(partitions), chain_at, sealed=wire.seals.is_on)
+        self._ledger = Ledger(verdict, int(partitions), chain_at, sealed=wire.seals.is_on)
         self._on_progress = on_progress
-
-    @property
-    def chains(self) -> dict[int, str]:
-        """The log's chain at the seqs that were asked for, as far as it was read."""
-        return {seq: chain.hex() for seq, chain in self._ledger.chains.items()}
 
     def run(self) -> None:
         """Everything, in an order in which each step may rely on those before."""
@@ -122,24 +116,19 @@ class _Verification:
         compare_builds(wire, keys, found.builds, redis_ms(wire, keys.checkpoint), verdict)
         secrets = dict(pairs(wire, keys.log.secrets))
         for batch in self._read(ledger.seq, self._head()):
-            ledger.feed(batch, self._secrets_of(batch), self._contradiction, oracle.locked, self._opening.is_gone)
-        compare_log_keys(wire, keys.log, found.buckets, ledger, self._read, self._secrets_of, verdict)
+            ledger.feed(batch, self._opening.secrets(batch), oracle.locked, oracle.is_gone)
+        compare_log_keys(wire, keys.log, found.buckets, ledger, self._read, self._opening.secrets, verdict)
         compare_read(keys, mark, ledger, oracle, self._opening, verdict)
         compare_secrets(self._opening, secrets, ledger.owners, verdict)
         if self._opening.is_on:
             compare_gone(wire, keys.log, verdict)
         compare_recorded(wire, keys, ledger, verdict)
-        verdict.unopened, verdict.unopened_at, verdict.erased = ledger.unopened, ledger.unopened_at, ledger.erased
-        verdict.wordless = ledger.wordless
         verdict.events, verdict.memories = oracle.checkpoint.seq, oracle.checkpoint.memories
         verdict.digest, verdict.head = oracle.checkpoint.digest, oracle.checkpoint.head.hex()
 
     def _memories(self, owner: str) -> Collection[str]:
         known = self._oracle.owners.get(owner)
         return () if known is None else known.memories
-
-    def _contradiction(self, what: str, *, position: int, **more: Any) -> None:
-        self._verdict.differs(what, position=position_text(self._verdict.partition, position), **more)
 
     def _checkpoint(self) -> Checkpoint:
         try:
@@ -156,14 +145,11 @@ class _Verification:
 
     def _fold_to(self, seq: int) -> None:
         for batch in self._read(self._oracle.checkpoint.seq, seq):
-            secrets = self._secrets_of(batch)
-            self._ledger.feed(batch, secrets, self._contradiction, self._oracle.locked, self._opening.is_gone)
+            secrets = self._opening.secrets(batch)
+            self._ledger.feed(batch, secrets, self._oracle.locked, self._oracle.is_gone)
             self._oracle.feed(batch, secrets, self._ledger.chain)
             self._on_progress(self._ledger.seq, seq)
         self._oracle.settle()
-
-    def _secrets_of(self, batch: list[Stored]) -> Mapping[str, bytes]:
-        return self._opening.secrets(batch)
 
     def _read(self, after: int, to: int) -> Iterator[list[Stored]]:
         """Batches of the log; ends at a gap, which is reported."""
@@ -186,7 +172,7 @@ class _Verification:
     def _refuse_names(self, answer: list[Any]) -> None:
         for key, held in answer:
             if held[::2] not in NAMES:
-                told = [name.decode("utf-8", "backslashreplace") for name in held[::2][:8]]
+                told = [shown(name) for name in held[::2][:8]]
                 self._verdict.differs("an entry that no append wrote", entry=key.decode(), names=told)
                 raise _CannotReadOn
 
@@ -224,9 +210,12 @@ class _Verification:
                 )
                 continue
             self._fold_to(found.standing.at)
-            if compare_owner(name, self._oracle, found, self._verdict, cipher) and index is not None:
+            mine, kept = self._oracle.owners.get(name), self._oracle.kept.get(name)
+            comparison = OwnerComparison(
+                name, mine or WorkingOwner(), kept or ExpectedKeys(), found, self._verdict, cipher
+            )
+            if comparison.compare() and index is not None:
                 compare_index(name, index, opened_packs(name, found.packs, cipher), self._verdict)
-                mine, kept = self._oracle.owners.get(name), self._oracle.kept.get(name)
                 if mine is not None and kept is not None:
                     PastComparison(self._wire, self._keys, name, mine, kept, self._verdict, self._opening).compare()
 
@@ -255,6 +244,6 @@ class _Verification:
         try:
             return raw.decode()
         except UnicodeDecodeError:
-            told = raw.decode("utf-8", "backslashreplace")
+            told = shown(raw)
             self._verdict.differs("an owner's name that no event has", key=table, owner=told)
             return None

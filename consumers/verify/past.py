@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from engramlog_server.consumers.verify.encryption import Opening
-from engramlog_server.consumers.verify.findings import LIES_OPEN, Findings
+from engramlog_server.consumers.verify.findings import LIES_OPEN, Findings, shown
 from engramlog_server.consumers.verify.oracle import ExpectedKeys
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import DamagedState, LogGap
@@ -60,7 +60,7 @@ class StoredIndex(NamedTuple):
 
 def read_index(wire: Wire, keys: BuildKeys, owner: str, verdict: Findings) -> StoredIndex | None:
     """The index as it is stored; None if it cannot be read, which is reported."""
-    fields = {name.decode("utf-8", "backslashreplace") for name in wire.call("HKEYS", keys.index(owner))}
+    fields = {shown(name) for name in wire.call("HKEYS", keys.index(owner))}
     try:
         head = read_entry_head(wire, keys, owner)
         pairs = {pair for block in blocks(wire, keys, owner, head) for pair in block.pairs()}

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from engramlog_server.consumers.verify.findings import Findings
+from engramlog_server.consumers.verify.findings import Findings, is_number, shown
 from engramlog_server.events.catalogue import OwnerErasure, WordsErasure
 from engramlog_server.events.encryption.cipher import salts_id
 from engramlog_server.events.encryption.key_store import KEYS_FIELD
@@ -136,10 +136,10 @@ def _lines(wire: Wire, tags: Sequence[str]) -> _Lines:
         keys = LogKeys(tag)
         for raw, line in pairs(wire, keys.secrets):
             if is_tombstone(line):
-                found.destroyed[raw.decode("utf-8", "backslashreplace")] = erasure_of(line)
+                found.destroyed[shown(raw)] = erasure_of(line)
         head = whole_number(wire.call("HGET", keys.meta, "head"))
         for raw, line in pairs(wire, keys.readmitted):
-            found.readmitted[raw.decode("utf-8", "backslashreplace")] = line, head
+            found.readmitted[shown(raw)] = line, head
     return found
 
 
@@ -231,7 +231,7 @@ def verify_store(wire: Wire, *, store_id: str | None = None) -> Findings:
     if wire.seals.is_on:
         wanted = wanted | {SEALED.encode(), KEYS_FIELD.encode()} | (found.keys() & {KEYS_FROM.encode()})
     for name in sorted(found.keys() ^ wanted):
-        verdict.differs("unexpected field of the store's identity", field=name.decode("utf-8", "backslashreplace"))
+        verdict.differs("unexpected field of the store's identity", field=shown(name))
     if wire.seals.is_on and (check := found.get(SEALED.encode())) is not None:
         try:
             wire.seals.check_master(check)
@@ -243,7 +243,7 @@ def verify_store(wire: Wire, *, store_id: str | None = None) -> Findings:
         if wire.seals.is_on and (count := found[b"partitions"]).isdigit() and 1 <= int(count) <= MAX_PARTITIONS:
             compare_erasures(wire, found[b"store_id"].decode("utf-8", "replace"), spread_tags(int(count)), verdict)
     for key, kind in keys_like(wire, "engramlog:*"):
-        called = key.decode("utf-8", "backslashreplace")
+        called = shown(key)
         if not (called in STORE_KEYS or is_day_key(called)) or kind != b"hash":
             verdict.differs("unexpected key", key=called)
     return verdict
@@ -262,21 +262,21 @@ def _compare_backups(found: dict[bytes, bytes], verdict: Findings) -> None:
 
 
 def _compare_identity(found: dict[bytes, bytes], store_id: str | None, verdict: Findings) -> None:
-    told = found[b"store_id"].decode("utf-8", "backslashreplace")
+    told = shown(found[b"store_id"])
     if store_id is not None and told != store_id:
         verdict.differs("the store's id", stored=told, known=store_id)
     partitions = found[b"partitions"]
-    whole = partitions.isdigit() and len(partitions) <= 4 and b"%d" % int(partitions) == partitions
+    whole = len(partitions) <= 4 and is_number(partitions)
     if not (whole and 1 <= int(partitions) <= MAX_PARTITIONS) or found[b"tags"] != msgspec.json.encode(
         spread_tags(int(partitions))
     ):
-        stored = partitions.decode("utf-8", "backslashreplace")
+        stored = shown(partitions)
         verdict.differs("the store's partitions and tags", stored=stored)
     if found[b"format"] != b"%d" % FORMAT:
         verdict.differs("the format of the store's log", known=FORMAT)
     if found[b"parameter_set"] != PARAMETER_SET.encode():
         verdict.differs("the store's parameter set", known=PARAMETER_SET)
     if found.keys() >= EMBEDDER:
-        named, at = found[b"embedder"].decode("utf-8", "backslashreplace"), found[b"embedder_at"]
+        named, at = shown(found[b"embedder"]), found[b"embedder_at"]
         if not ((named == AUTO or embedder_kind(named) is not None) and at.isdigit() and len(at) <= MOST_DIGITS):
             verdict.differs("the store's embedder, and when it was chosen", stored=named[:MOST_CHARACTERS])

@@ -11,7 +11,7 @@ from urllib.parse import quote, unquote
 import numpy as np
 
 from engramlog_server.consumers.verify.encryption import Opening
-from engramlog_server.consumers.verify.findings import LIES_OPEN, Findings
+from engramlog_server.consumers.verify.findings import LIES_OPEN, Findings, is_number, shown
 from engramlog_server.consumers.verify.keys import Keys
 from engramlog_server.consumers.verify.oracle import Oracle
 from engramlog_server.events.encryption.cipher import VALUE_MARK, ValueCipher
@@ -34,16 +34,16 @@ def compare_vectors(
         key = tables.changes(model) if mark == b"ven" else tables.seen(model)
         for raw, value in pairs(wire, key):
             known = (owner := raw.decode("utf-8", "replace")) in oracle.owners or owner in opening.locked
-            if not (known and (_is_count(value) if mark == b"ven" else _is_mark(value))):
-                verdict.differs("unexpected mark of vectors", key=key, owner=_text(raw))
+            if not (known and (is_number(value) if mark == b"ven" else _is_mark(value))):
+                verdict.differs("unexpected mark of vectors", key=key, owner=shown(raw))
     models = {unquote(named.decode()).encode() for _, named in found.models}
     # Walks of before marked partitions without owners too.
     looked = any(owner.state.applied for owner in oracle.owners.values())
     for model_raw, at in pairs(wire, tables.models):
         build, _, seq = at.partition(b"/")
-        unknown = looked and model_raw not in models and not _walked_since(wire, tables, _text(model_raw))
-        if unknown or (at != b"0" and not (is_build(_text(build)) and _is_count(seq))):
-            verdict.differs("unexpected mark of vectors", key=tables.models, model=_text(model_raw))
+        unknown = looked and model_raw not in models and not _walked_since(wire, tables, shown(model_raw))
+        if unknown or (at != b"0" and not (is_build(shown(build)) and is_number(seq))):
+            verdict.differs("unexpected mark of vectors", key=tables.models, model=shown(model_raw))
     walks = [unquote(named.decode()) for mark, named in sorted(found.models) if mark == b"vea"]
     for table, named, owner in sorted(found.vectors):
         if owner in opening.locked:
@@ -109,13 +109,5 @@ def _is_mark(value: bytes) -> bool:
     version, *chose = value.split(b"\t")
     parts = version.split(b"/")
     counts = chose[2:-1] if len(chose) == 4 else chose[2:4] if len(chose) == 6 else None
-    told = not chose or (counts is not None and all(map(_is_count, counts)))
-    return len(parts) == 2 and all(map(_is_count, parts)) and told
-
-
-def _is_count(value: bytes) -> bool:
-    return value.isdigit() and b"%d" % int(value) == value
-
-
-def _text(raw: bytes) -> str:
-    return raw.decode("utf-8", "backslashreplace")
+    told = not chose or (counts is not None and all(map(is_number, counts)))
+    return len(parts) == 2 and all(map(is_number, parts)) and told
