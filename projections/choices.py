@@ -19,17 +19,17 @@ VIEW_BYTES = 1 << 30
 is refused."""
 
 VERBS_OF_ACCESS = {
-    "produce": "bring events: turns, memories, mentions, imports",
-    "read": "ask: search, lists, one memory, why it weighs what it weighs, the block for a prompt, the feed",
-    "correct": "say what is so: edit, negate, confirm, merge, set sources aside, retract",
+    "produce": "write events: turns, memories, mentions, imports",
+    "read": "search, list, get and explain memories; get context blocks and the feed",
+    "correct": "edit, negate, confirm and merge memories; set sources aside; retract",
     "delete": "delete and restore memories, clean up",
-    "review": "answer what waits for a person, and grade reviews",
-    "debug": "see what stopped an owner, with the events that are parked",
-    "reveal": "see texts of secrets; each look is recorded",
-    "replay": "read a history under other laws and parameters, or without some of it",
-    "audit": "see the events of the log, what stood in prompts, who said what; of all owners also who looked at what",
-    "operate": "see how the store does, clear alarms, let parked events go on",
-    "admin": "make and revoke keys, and say who may do what; of all owners alone",
+    "review": "answer inbox items, and grade reviews",
+    "debug": "see why the fold of an owner stopped, with the waiting events",
+    "reveal": "show the texts of secrets; each time is recorded",
+    "replay": "replay a history under other laws and parameters, or without some events",
+    "audit": "see events, prompts and their sources; with all owners also the access log",
+    "operate": "see the state of the store, clear alarms, retry quarantined events",
+    "admin": "make and revoke keys, and set grants; only with all owners",
 }
 """What each verb of a grant lets do."""
 

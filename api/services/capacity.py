@@ -167,7 +167,7 @@ MOST_TOLD = 36_525.0
 """Days; what lasts longer is told in words."""
 OUTSIDE = "outside keys"
 """The server itself, its connections and scripts, and what its allocator rounds up."""
-ELSEWHERE = "the store's Redis is not this machine's own: its disk cannot be seen from here"
+ELSEWHERE = "Redis runs on another machine; its disk is not visible from here"
 WARN_FULL = 0.70
 """Share of maxmemory, with what folding will still take, from which `status` warns."""
 
@@ -301,9 +301,9 @@ def lasting(free: float, bytes_a_day: float | None, now: int, why: str | None = 
     if free <= 0:
         return Lasting(0.0, utc_text(from_micros(now)), None)
     if bytes_a_day is None:
-        return Lasting(None, None, "the log is too young to tell how fast it grows")
+        return Lasting(None, None, "the log is too young to measure its growth")
     if bytes_a_day <= 0:
-        return Lasting(None, None, "nothing was recorded in the time that was measured")
+        return Lasting(None, None, "no events were recorded in the measured time")
     days = free / bytes_a_day
     if not isfinite(days) or days > MOST_TOLD:
         return Lasting(None, None, "more than a hundred years at this growth")
@@ -323,7 +323,7 @@ def _memory(room: Room, events: int, growth: Growth, now: int) -> MemoryCapacity
     left = room.left(APPEND_FULL)
     why = None
     if left is None:
-        why = "Redis has no maxmemory" if room.used else "Redis does not tell what memory it uses"
+        why = "Redis has no maxmemory" if room.used else "Redis does not report its memory"
     lasts = lasting(left or 0, a_day, now, why)
     return {
         "used_bytes": room.used or None,

@@ -170,39 +170,37 @@ REASONS: Mapping[str, str] = {
     "went_with": "it went with {memory}, or was made of it",
     # What no event undoes.
     "undo_negation": (
-        "cannot be undone by an event: a mention by the user takes a negation back, and counts as a mention"
+        "cannot be undone by an event: a mention by the user removes the negation, and counts as a mention"
     ),
-    "undo_count": "cannot be undone by an event: what was counted stays counted",
-    "undo_grade": "cannot be undone by an event: a grade stays in the schedule",
-    "undo_unmerge": "cannot be undone by an event: a merge that is made again is another memory",
-    "undo_link": "cannot be undone by an event: an association or a flag is taken away by nothing",
-    "undo_level": "cannot be undone by an event: a mention makes a level full again, and counts as a mention",
-    "undo_tier": "cannot be undone by an event: a tier is changed by an operator (`promote --to`)",
-    "undo_kept": "cannot be undone by an event: that a reviewer kept it stays known",
-    "undo_purge": "cannot be undone by an event: what is purged is gone",
-    "undo_sensitivity": "cannot be undone by an event: a level is set by a person (`sensitivity`)",
-    "undo_ground": "cannot be undone by an event: a later report says what it is now (`ground`)",
-    "undo_answer": "cannot be undone by an event: an answer stays given",
+    "undo_count": "cannot be undone by an event: counts do not go back",
+    "undo_grade": "cannot be undone by an event: the grade stays in the schedule",
+    "undo_unmerge": "cannot be undone by an event: merging again makes another memory",
+    "undo_link": "cannot be undone by an event: no event removes an association or a flag",
+    "undo_level": "cannot be undone by an event: a mention restores the full level, and counts as a mention",
+    "undo_tier": "cannot be undone by an event: an operator changes tiers (`edit --tier`)",
+    "undo_kept": "cannot be undone by an event: the review stays recorded",
+    "undo_purge": "cannot be undone by an event: the text was purged",
+    "undo_sensitivity": "cannot be undone by an event: a person sets the level (`edit --sensitivity`)",
+    "undo_ground": "cannot be undone by an event: a later report of the source replaces it",
+    "undo_answer": "cannot be undone by an event: the answer stays recorded",
     "undo_turn": (
-        "cannot be undone by an event: a turn that was recorded alone is withheld only by setting its session aside"
+        "cannot be undone by an event: a turn without memories is withheld only by setting its session aside"
     ),
-    "undo_tool": "cannot be undone by an event: what a tool found is in no memory, and shows for one turn alone",
-    "undo_reveal": "cannot be undone by an event: that a secret was looked at stays recorded",
-    "undo_read": "cannot be undone by an event: what was read is not read again",
-    "undo_key": "cannot be undone by an event: a key is revoked (`key revoke`)",
-    "undo_revocation": "cannot be undone by an event: a key that was revoked stays so; another is made",
-    "undo_grants": "cannot be undone by an event: grants are set anew (`grant`)",
-    "undo_look": "cannot be undone by an event: that somebody looked stays recorded",
-    "undo_erasure": "cannot be undone by an event: a key that was destroyed is nowhere",
-    "undo_words": "cannot be undone by an event: words that were erased are nowhere",
-    "undo_erased": "cannot be undone by an event: what is erased is gone for good",
-    "undo_dropped": "cannot be undone by an event: what was dropped is not folded",
-    "undo_spared": (
-        "cannot be undone by an event: core and system memories are left alone where their own events are not named"
-    ),
-    "undo_purged_since": "cannot be undone by an event: it is purged since: only a tombstone is left",
+    "undo_tool": "cannot be undone by an event: a tool result belongs to no memory, and shows for one turn only",
+    "undo_reveal": "cannot be undone by an event: the access to the secret stays recorded",
+    "undo_read": "cannot be undone by an event: turns that were read are not read again",
+    "undo_key": "cannot be undone by an event: a key is revoked with `key revoke`",
+    "undo_revocation": "cannot be undone by an event: a revoked key stays revoked; make another key",
+    "undo_grants": "cannot be undone by an event: set the grants again with `grant`",
+    "undo_look": "cannot be undone by an event: the access stays recorded",
+    "undo_erasure": "cannot be undone by an event: the key was destroyed",
+    "undo_words": "cannot be undone by an event: the words were erased",
+    "undo_erased": "cannot be undone by an event: erased texts cannot be restored",
+    "undo_dropped": "cannot be undone by an event: a discarded event is not folded",
+    "undo_spared": ("cannot be undone by an event: core and system memories stay unless their own events are named"),
+    "undo_purged_since": "cannot be undone by an event: it was purged since; only a tombstone is left",
     "undo_alike_to_all": (
-        "cannot be undone by an event: the two words are alike to all, and an owner's word stays beside that"
+        "cannot be undone by an event: the two words are synonyms for all owners, and the owner's entry stays"
     ),
     # Whether a block is as it was.
     "block_same": "the digest of the text agrees with what was recorded when it was handed out",
@@ -217,12 +215,12 @@ REASONS: Mapping[str, str] = {
     "block_withheld_else_same": "not told today: {memory}; the digest agrees once these are put back",
     "block_withheld": "not told today: {memory}",
     # Why there is no estimate of room.
-    "room_young_log": "the log is too young to tell how fast it grows",
-    "room_nothing_recorded": "nothing was recorded in the time that was measured",
+    "room_young_log": "the log is too young to measure its growth",
+    "room_nothing_recorded": "no events were recorded in the measured time",
     "room_long": "more than a hundred years at this growth",
     "room_no_maxmemory": "Redis has no maxmemory",
-    "room_untold_memory": "Redis does not tell what memory it uses",
-    "room_elsewhere": "the store's Redis is not this machine's own: its disk cannot be seen from here",
+    "room_untold_memory": "Redis does not report its memory",
+    "room_elsewhere": "Redis runs on another machine; its disk is not visible from here",
     "room_no_file": "Redis writes no append-only file",
 }
 """Code -> the sentence; `{name}` is a place, filled by one word or number, of `by` and `face` by several."""

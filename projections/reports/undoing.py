@@ -50,7 +50,7 @@ from engramlog_server.projections.reports.sides import Difference, Side, differi
 from engramlog_server.projections.reports.strikes import Because, Closure
 from engramlog_server.projections.views.view import OwnerView
 
-ALIKE_TO_ALL = "the two words are alike to all, and an owner's word stays beside that"
+ALIKE_TO_ALL = "the two words are synonyms for all owners, and the owner's entry stays"
 SETTINGS = (
     ProfileChosen,
     ParametersChanged,
@@ -146,33 +146,33 @@ ACT = "act"
 NOT_BY_ASIDE = (MemoryDeleted, MemoryRestored, FactRetracted, *SETTINGS)
 """What setting its source aside does not undo."""
 WITHOUT_INVERSE: Mapping[str, str] = {
-    "MemoryNegated": "a mention by the user takes a negation back, and counts as a mention",
-    "MemoryMentioned": "what was counted stays counted",
-    "MemoriesAccessed": "what was counted stays counted",
-    "MemoryReinforced": "what was counted stays counted",
-    "ReviewGraded": "a grade stays in the schedule",
-    "MemoryUnmerged": "a merge that is made again is another memory",
-    "MemoriesLinked": "an association or a flag is taken away by nothing",
-    "MemoryCompressed": "a mention makes a level full again, and counts as a mention",
-    "MemoryPromoted": "a tier is changed by an operator (`promote --to`)",
-    "MemoryKept": "that a reviewer kept it stays known",
-    "MemoryPurged": "what is purged is gone",
-    "MemoryErased": "what is erased is gone for good",
-    "SensitivitySet": "a level is set by a person (`sensitivity`)",
-    "SensitivityRaised": "a level is set by a person (`sensitivity`)",
-    "GroundChanged": "a later report says what it is now (`ground`)",
-    "ReviewSettled": "an answer stays given",
-    "TurnRecorded": "a turn that was recorded alone is withheld only by setting its session aside",
-    "ToolResultRecorded": "what a tool found is in no memory, and shows for one turn alone",
-    "MemoriesRevealed": "that a secret was looked at stays recorded",
-    "TurnsExtracted": "what was read is not read again",
-    "EventDiscarded": "what was dropped is not folded",
-    "KeyIssued": "a key is revoked (`key revoke`)",
-    "KeyRevoked": "a key that was revoked stays so; another is made",
-    "GrantsSet": "grants are set anew (`grant`)",
-    "ReadRecorded": "that somebody looked stays recorded",
-    "OwnerErasure": "a key that was destroyed is nowhere",
-    "WordsErasure": "words that were erased are nowhere",
+    "MemoryNegated": "a mention by the user removes the negation, and counts as a mention",
+    "MemoryMentioned": "counts do not go back",
+    "MemoriesAccessed": "counts do not go back",
+    "MemoryReinforced": "counts do not go back",
+    "ReviewGraded": "the grade stays in the schedule",
+    "MemoryUnmerged": "merging again makes another memory",
+    "MemoriesLinked": "no event removes an association or a flag",
+    "MemoryCompressed": "a mention restores the full level, and counts as a mention",
+    "MemoryPromoted": "an operator changes tiers (`edit --tier`)",
+    "MemoryKept": "the review stays recorded",
+    "MemoryPurged": "the text was purged",
+    "MemoryErased": "erased texts cannot be restored",
+    "SensitivitySet": "a person sets the level (`edit --sensitivity`)",
+    "SensitivityRaised": "a person sets the level (`edit --sensitivity`)",
+    "GroundChanged": "a later report of the source replaces it",
+    "ReviewSettled": "the answer stays recorded",
+    "TurnRecorded": "a turn without memories is withheld only by setting its session aside",
+    "ToolResultRecorded": "a tool result belongs to no memory, and shows for one turn only",
+    "MemoriesRevealed": "the access to the secret stays recorded",
+    "TurnsExtracted": "turns that were read are not read again",
+    "EventDiscarded": "a discarded event is not folded",
+    "KeyIssued": "a key is revoked with `key revoke`",
+    "KeyRevoked": "a revoked key stays revoked; make another key",
+    "GrantsSet": "set the grants again with `grant`",
+    "ReadRecorded": "the access stays recorded",
+    "OwnerErasure": "the key was destroyed",
+    "WordsErasure": "the words were erased",
 }
 """Types that no event undoes, and why."""
 
@@ -300,7 +300,7 @@ class Undoing:
             if memory.deleted_at is not None or memory.purged_at is not None or self._stuck(memory):
                 continue
             if memory.tier in SPARED and (because is None or because.kind != "named"):
-                why = "core and system memories are left alone where their own events are not named"
+                why = "core and system memories stay unless their own events are named"
                 self._cannot("MemoryCreated", why, memory.created_seq)
                 continue
             cause = because.of if because is not None and because.of in going else ACT
@@ -319,7 +319,7 @@ class Undoing:
             if memory is None or then is None or memory.deleted_at is None or then.deleted_at is not None:
                 continue
             if memory.purged_at is not None:
-                self._cannot("MemoryDeleted", "it is purged since: only a tombstone is left", memory.changed_seq)
+                self._cannot("MemoryDeleted", "it was purged since; only a tombstone is left", memory.changed_seq)
             elif trouble_with(memory) is None:
                 yield UndoStep(MemoryRestored(memory_id=name, reason=reason), name)
 

@@ -93,7 +93,7 @@ def test_why_a_key_does_not_open_is_told_and_read_out(
     revoked = key_of(READS)
     story.ask("/v1/keys/revoke", {"key_id": revoked["key_id"]})
     told = {
-        "egl_k7m2p9qa_wrong": ("This is no key of this service", "这不是本服务的密钥"),
+        "egl_k7m2p9qa_wrong": ("This is not a key of this service", "这不是本服务的密钥"),
         revoked["key"]: ("This key was revoked", "此密钥已被吊销"),
     }
     console = at_door(chinese=chinese, allowed=(403,))
@@ -123,7 +123,7 @@ def test_a_narrower_key_is_offered_what_it_lets_and_nothing_else(
         if chinese
         else ["Overview", "Ask", "Memories", "Map", "Proof", "Access"]
     )
-    mode = console.field("显示" if chinese else "Show what")
+    mode = console.field("显示" if chinese else "Mode")
     assert mode.locator("option").count() == 1
     assert console.page.get_by_role("button", name=re.compile("添加|Add")).is_disabled()
     assert shown
@@ -197,8 +197,8 @@ def test_an_administrator_makes_a_key_that_is_shown_once_and_revokes_it(
     console = at_door("/access")
     signed_in(console, key_of(ADMIN)["key"])
     console.button("＋ Make a key").click()
-    console.field("For whom").fill("made-in-the-console")
-    console.field("Whose memories").fill(f"{OWNER}\nteam/*")
+    console.field("Principal").fill("made-in-the-console")
+    console.field("Owners").fill(f"{OWNER}\nteam/*")
     assert console.violations() == []
     console.page.locator("dialog").get_by_role("button", name="Make a key").click()
     code = console.page.locator(".key-once code")
@@ -207,12 +207,12 @@ def test_an_administrator_makes_a_key_that_is_shown_once_and_revokes_it(
     assert console.violations() == []
     assert story.status_of(key, f"/v1/owners/{OWNER}/memories") == 200
     console.page.keyboard.press("Escape")
-    console.says("Once this window is closed nobody can show it again")
-    console.button("I have kept it").click()
+    console.says("After this window closes, the key cannot be shown again")
+    console.button("I have saved it").click()
     console.page.wait_for_selector("dialog", state="detached")
     assert key not in console.page.content()
     panel = console.page.get_by_role("region", name="made-in-the-console")
-    assert "all that begin with team/" in panel.inner_text()
+    assert "all that start with team/" in panel.inner_text()
     panel.get_by_role("button", name=re.compile("Revoke the key")).click()
     console.page.locator("dialog").get_by_label("Why (kept in the log)").fill("it was a test")
     console.page.locator("dialog .danger").click()
@@ -248,7 +248,7 @@ def test_who_may_do_what_is_told_of_any_day_and_nothing_is_changed_there(
 ) -> None:
     console = at_door("/access?as_of=2020-01-01")
     signed_in(console, key_of(ADMIN)["key"])
-    console.says("Nobody had a key then.")
+    console.says("There were no keys then.")
     assert console.button("＋ Make a key").is_disabled()
     console.button("Back to now").click()
     console.page.wait_for_selector(".principal")
@@ -267,6 +267,6 @@ def test_beyond_this_machine_what_is_of_the_store_says_where_it_is_answered(
         "**/v1/access", lambda route: route.fulfill(status=403, content_type="application/problem+json", body=body)
     )
     signed_in(console, key_of(ADMIN)["key"])
-    console.says(re.compile("This is not answered at this address"))
-    console.says("What you may do")
+    console.says(re.compile("Not available at this address"))
+    console.says("Your rights")
     assert console.violations() == []

@@ -82,9 +82,9 @@ def test_without_a_session_a_link_waits_at_the_door_and_then_leads_where_it_was_
 def test_an_address_that_leads_nowhere_says_so(page_of: Opens) -> None:
     console = page_of(place(OWNER, "memories"))
     console.page.evaluate("location.hash = '/owners/mei/nosuch'")
-    console.says("There is no such page")
-    console.page.get_by_role("link", name="To the owners").click()
-    console.says("Whose memories?")
+    console.says("Page not found")
+    console.page.get_by_role("link", name="All owners").click()
+    console.says("Choose an owner")
 
 
 def test_a_link_with_a_code_works_in_a_tab_that_shows_the_console_already(page_of: Opens, story: Service) -> None:

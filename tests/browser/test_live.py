@@ -34,11 +34,11 @@ def add(service: Service, name: str) -> None:
 def test_an_empty_store_says_what_to_do_and_its_first_memory_is_told_there(open_console: Opens, tmp_path: Path) -> None:
     with served(tmp_path / "store") as empty:
         console = open_console(empty)
-        console.says("Nothing is remembered here yet")
+        console.says("No memories yet")
         console.says("engramlog console --demo")
         assert console.violations() == []
         console.field("Owner").fill(OWNER)
-        console.field("A memory").fill("The first of all.")
+        console.field("Memory").fill("The first of all.")
         console.button("Add a first memory").click()
         console.says("The first of all.")
 
@@ -106,12 +106,12 @@ def test_a_held_log_stays_as_it_is_until_it_goes_on(open_console: Opens, alone: 
     add(alone, "here-already")
     console = open_console(alone, place(OWNER, "log"))
     console.says("here-already came in.")
-    console.button("Hold").click()
+    console.button("Pause").click()
     before = console.page.locator(".log tbody tr").count()
     add(alone, "not-shown-yet")
     wait_until(lambda: alone.ask(f"/v1/owners/{OWNER}/memories/not-shown-yet?trace=false"))
     assert console.page.locator(".log tbody tr").count() == before
-    console.button("Go on").click()
+    console.button("Resume").click()
     console.says("not-shown-yet came in.")
 
 
@@ -129,7 +129,7 @@ def test_a_service_that_comes_again_has_new_sessions_and_the_page_stays_where_it
     console.allowed = {401, 403}
     with served(tmp_path / "store", port=port) as second:
         console.page.wait_for_selector(".door")
-        console.says("The session is over")
+        console.says("The session has ended")
         console.field("Or paste a code").fill(second.link())
         console.button("Open").click()
         console.says("kept came in.")

@@ -81,7 +81,7 @@ def test_a_mark_of_the_curves_opens_its_event_with_who_and_why(page_of: Opens) -
     dialog.locator("tr.differs").first.wait_for()
     assert "MemoryNegated" in dialog.inner_text()
     assert console.violations() == []
-    console.button("Look at that moment").click()
+    console.button("Go to this time").click()
     console.page.wait_for_function("() => location.hash.includes('as_of=10')")
 
 
@@ -96,7 +96,7 @@ def test_a_negation_tells_first_what_it_would_touch_and_is_undone(page_of: Opens
     console.page.get_by_role("dialog").get_by_role("button", name="Negate").click()
     console.says("Negated.")
     assert story.ask("/v1/owners/negate-1/memories/tea?trace=false")["is_negated"] is True
-    console.button("It holds after all").click()
+    console.button("Confirm: it is true").click()
     console.says("Confirmed.")
     assert story.ask("/v1/owners/negate-1/memories/tea?trace=false")["is_negated"] is False
 
@@ -104,10 +104,10 @@ def test_a_negation_tells_first_what_it_would_touch_and_is_undone(page_of: Opens
 def test_what_if_is_a_link_and_a_strike_shows_what_would_rank_instead(page_of: Opens) -> None:
     console = page_of(place(OWNER, "log", memory="coffee", types="MemoryNegated"))
     console.page.locator(".log tbody button.as-link").first.click()
-    console.button("What if it never was?").click()
+    console.button("What if it had not happened?").click()
     console.page.wait_for_selector(".whatif tbody tr")
     assert "without=" in console.at
-    questions = console.page.get_by_role("textbox", name="Questions to rank, one a line")
+    questions = console.page.get_by_role("textbox", name="Questions to rank, one per line")
     questions.fill("早上喝什么")
     questions.blur()
     console.page.wait_for_function("() => location.hash.includes('q=')")
@@ -119,7 +119,7 @@ def test_from_an_answer_to_its_memories_to_their_events(page_of: Opens) -> None:
     console = page_of(place(OWNER, "answers"))
     console.page.get_by_role("link", name=re.compile("早上喝什么")).first.click()
     console.page.wait_for_selector("pre")
-    console.says("word for word what was handed out")
+    console.says("identical to what was sent")
     console.page.locator("tbody a").first.click()
     console.page.wait_for_selector(".memory-text")
     console.page.locator(".changes button.as-link").first.click()
@@ -144,7 +144,7 @@ def test_a_hash_of_before_is_checked_and_a_wrong_one_is_told(page_of: Opens, sto
     console = page_of(place(OWNER, "proof"))
     console.field("Heads").fill(line)
     console.button("Check").click()
-    console.says("They agree: nothing before these heads was changed.")
+    console.says("The heads agree: nothing before them was changed.")
     found = re.search(r"[0-9a-f]{64}", line)
     assert found is not None
     console.field("Heads").fill(line.replace(found[0], "0" * 64))

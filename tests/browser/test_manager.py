@@ -48,15 +48,15 @@ def test_what_is_added_is_there_at_once_and_so_is_what_is_edited_and_undone(page
     told(story, "edit-1", first="One to begin with.")
     console = page_of(place("edit-1", "memories"))
     console.button("＋ Add").click()
-    console.field("What is to be remembered").fill("The studio has a new wheel. 新的拉坯机。")
+    console.field("Text").fill("The studio has a new wheel. 新的拉坯机。")
     console.field("Id (optional)").fill("wheel")
     assert console.violations() == []
-    console.button("Remember").click()
-    console.says("Remembered.")
+    console.button("Add").click()
+    console.says("Added.")
     console.says("The studio has a new wheel. 新的拉坯机。")
     console.go(place("edit-1", "memory", "wheel"))
     console.button("Edit").click()
-    console.field("What is to be remembered").fill("The studio has two new wheels.")
+    console.field("Text").fill("The studio has two new wheels.")
     console.button("Save").click()
     console.says("Saved.")
     console.says("The studio has two new wheels.")
@@ -73,11 +73,11 @@ def test_many_are_deleted_core_ones_are_spared_and_named_and_one_click_brings_th
     told(story, "many-1", one="First thing.", two="Second thing.", three="Third thing.", name="I am called Ada.")
     story.command("edit", "many-1", "name", "--tier", "core", "--json")
     console = page_of(place("many-1", "memories"))
-    console.button("Pick all that match").click()
+    console.button("Select all matches").click()
     console.says("4 picked")
     console.button("Delete").first.click()
     console.says("3 would be deleted")
-    console.says("Left alone: 1")
+    console.says("Kept: 1")
     assert ids_of(story, "many-1") == {"one", "two", "three", "name"}
     assert console.violations() == []
     console.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
@@ -124,7 +124,7 @@ def reach(console: Console, name: str) -> None:
     raise AssertionError(f"no Tab leads to {name}")
 
 
-@pytest.mark.parametrize(("answer", "said"), [("Accept", "It no longer holds."), ("Reject", "Left as it is.")])
+@pytest.mark.parametrize(("answer", "said"), [("Accept", "No longer true."), ("Reject", "Unchanged.")])
 def test_what_waits_is_answered_where_it_stands(answer: str, said: str, page_of: Opens, story: Service) -> None:
     owner = f"inbox-{answer.lower()}"
     told(story, owner, tea="I drink green tea.")
@@ -134,7 +134,7 @@ def test_what_waits_is_answered_where_it_stands(answer: str, said: str, page_of:
     console.page.get_by_role("main").get_by_role("button", name="Inbox").click()
     console.says("She drinks black tea.")
     console.says("I heard it so")
-    item = console.page.locator(".inbox-item", has_text="would no longer hold")
+    item = console.page.locator(".inbox-item", has_text="would no longer be true")
     item.get_by_role("button", name=answer, exact=True).click()
     console.says(said)
     item.wait_for(state="detached")
@@ -158,15 +158,15 @@ def test_what_the_service_refuses_is_told_by_its_field_and_nothing_is_lost(page_
     console = page_of(place("refused-1", "memories"))
     console.allowed = {422}
     console.button("＋ Add").click()
-    console.field("What is to be remembered").fill("Something to keep.")
+    console.field("Text").fill("Something to keep.")
     console.field("Id (optional)").fill("not an id { }")
-    console.button("Remember").click()
+    console.button("Add").click()
     console.page.locator(".problem code", has_text="memory_id").first.wait_for()
-    assert console.field("What is to be remembered").input_value() == "Something to keep."
+    assert console.field("Text").input_value() == "Something to keep."
 
 
 def test_an_empty_owner_says_what_to_do(page_of: Opens) -> None:
     console = page_of(place("nobody-yet", "memories"))
     console.says("nobody-yet has no memories here")
     console.page.get_by_role("main").get_by_role("button", name="＋ Add").last.click()
-    console.field("What is to be remembered").wait_for()
+    console.field("Text").wait_for()

@@ -221,7 +221,7 @@ def test_filter_order_and_picking_are_as_with_few(opened: Opens) -> None:
     assert console.page.get_by_role("grid").evaluate("box => box.scrollTop") == 0
     ids = [row["id"] for row in console.page.evaluate(ROWS)]
     assert ids == [id_of(TAGGED * number) for number in range(len(ids))]
-    console.button("Pick all that match").click()
+    console.button("Select all matches").click()
     console.says("100 picked")
     console.field("Order").select_option("descending")
     shows(console, MANY - TAGGED)
@@ -229,7 +229,7 @@ def test_filter_order_and_picking_are_as_with_few(opened: Opens) -> None:
     console.button("Clear all filters").click()
     shows(console, MANY - 1)
     assert console.page.locator(".row.picked").count() == 0  # the newest of them lies further down
-    console.button("Pick all that match").click()
+    console.button("Select all matches").click()
     console.says("1,000 picked")
     console.says("At most 1,000 at once")
     assert console.page.locator(".row.picked").count() == console.page.locator(".rows-space .row").count()

@@ -23,7 +23,7 @@ class Shown(NamedTuple):
 
 
 SCREENS = {
-    "owners": Shown("/owners", "Whose memories?", "看谁的记忆？", ".owners li a"),
+    "owners": Shown("/owners", "Choose an owner", "看谁的记忆？", ".owners li a"),
     "overview": Shown(place(OWNER, "overview"), "Overview", "概览", ".topics a"),
     "memories": Shown(place(OWNER, "memories"), "Memories", "记忆", ".rows-space .row a"),
     "inbox": Shown(place(OWNER, "memories", view="inbox"), "Memories", "记忆", ".inbox-item"),
@@ -44,7 +44,7 @@ SCREENS = {
         "提问",
         ".rank-lines path",
     ),
-    "memory": Shown(place(OWNER, "memory", "coffee"), "A memory", "一条记忆", ".mark"),
+    "memory": Shown(place(OWNER, "memory", "coffee"), "Memory", "一条记忆", ".mark"),
     "compare": Shown(
         place(OWNER, "compare", **{"from": "2025-04-20", "to": "2025-05-10"}), "Compare", "比较", ".between li.panel"
     ),
@@ -62,7 +62,7 @@ SCREENS = {
     "operate": Shown("/operate", "Operate", "运维", ".tight tbody tr"),
     "sealing": Shown("/operate", "Operate", "运维", ".sealing"),
     "strange owner": Shown(place(STRANGE, "memories"), "Memories", "记忆", ".rows-space .row a"),
-    "hostile memory": Shown(place(STRANGE, "memory", "hostile"), "A memory", "一条记忆", ".hidden-sign"),
+    "hostile memory": Shown(place(STRANGE, "memory", "hostile"), "Memory", "一条记忆", ".hidden-sign"),
 }
 LOOKS = {
     "English, light, wide": {"width": 1280},

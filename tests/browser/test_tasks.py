@@ -56,7 +56,7 @@ def test_delete_several_and_undo_it_with_one_note_each(page_of: Opens, story: Se
     told(story, "task-3", one="First thing.", two="Second thing.", three="Third thing.")
     console = page_of(place("task-3", "memories"))
     for name in ("one", "two"):
-        console.page.get_by_label(f"Pick {name}", exact=True).click()
+        console.page.get_by_label(f"Select {name}", exact=True).click()
     console.button("Delete").first.click()
     console.says("2 would be deleted")
     console.page.get_by_role("dialog").get_by_role("button", name="Delete").click()
@@ -70,11 +70,11 @@ def test_delete_several_and_undo_it_with_one_note_each(page_of: Opens, story: Se
 def test_look_back_at_a_day_and_see_what_changed_since(page_of: Opens) -> None:
     console = page_of(place(OWNER, "memories"))
     console.page.get_by_role("link", name="Compare", exact=True).click()
-    console.says("Between which moments?")
+    console.says("Choose two times")
     console.field("From").fill("2025-04-20")
     console.page.get_by_role("main").get_by_role("button", name="Compare", exact=True).click()
     console.settled()
-    console.says("Changes since 2025-04-20, on the line Happened.")
+    console.says("Changes since 2025-04-20, on the time line Happened.")
     changed = console.page.locator(".between li.panel", has_text="I love strong coffee in the morning")
     changed.get_by_text("live → kept version").wait_for()
     changed.get_by_text("MemoryNegated").wait_for()
@@ -94,19 +94,19 @@ def test_what_changed_is_told_on_the_line_recorded_too_and_by_both_hands(page_of
     first = story.ask("/v1/owners/task-4/events?limit=10")["events"][-1]["position"]
     told(story, "task-4", two="Second thing.", three="Third thing.")
     console = page_of(place("task-4", "compare", known=first, b="now"))
-    console.says(f"Changes since {first}, on the line Recorded.")
+    console.says(f"Changes since {first}, on the time line Recorded.")
     console.says("2 new")
     console.page.get_by_role("link", name="Second thing.").wait_for()
     console.go(place("task-4", "compare", b="now"))
-    console.says("Between which moments?")
+    console.says("Choose two times")
     console.go(place("task-4", "compare", known=first, **{"b.as_of": "2026-04-01"}))
-    console.says("A and B differ on both lines")
+    console.says("A and B differ on both time lines")
 
 
 def test_compare_two_moments_and_two_laws(page_of: Opens) -> None:
     console = page_of(place(OWNER, "compare", as_of="2025-04-20"))
     console.button("Compare with B").click()
-    console.says("Changes since 2025-04-20, on the line Happened.")
+    console.says("Changes since 2025-04-20, on the time line Happened.")
     console.page.get_by_role("link", name="Log", exact=True).click()
     console.says("B is used on Ask, Compare and a memory")
     assert console.page.get_by_role("slider", name=re.compile("^B, ")).count() == 0
@@ -133,14 +133,14 @@ def test_what_is_picked_is_exported_alone_in_whatever_state(page_of: Opens, stor
     console.says("Excludes deleted, merged, negated and pending memories. Select rows to export only those.")
     console.page.keyboard.press("Escape")
     for name in ("one", "two"):
-        console.page.get_by_label(f"Pick {name}", exact=True).click()
+        console.page.get_by_label(f"Select {name}", exact=True).click()
     console.button("Export: 2").click()
     chosen = console.field("What").locator("option:checked")
-    assert chosen.inner_text() == "What is picked: 2 memories"
+    assert chosen.inner_text() == "Selected: 2 memories"
     for form, name in (("jsonl", "task-6-picked.jsonl"), ("text", "task-6-picked.md")):
         if form == "text":
             console.button("Export: 2").click()
-        console.field("Form").select_option(form)
+        console.field("Format").select_option(form)
         with console.page.expect_download() as loaded:
             console.button("Download").click()
         assert loaded.value.suggested_filename == name
@@ -152,9 +152,9 @@ def test_what_is_picked_is_exported_alone_in_whatever_state(page_of: Opens, stor
 
 def test_names_that_a_browser_takes_out_of_addresses_are_explained(page_of: Opens) -> None:
     console = page_of(place(".", "memories"))
-    console.says("A browser takes the names `.` and `..` out of every address")
+    console.says("Browsers remove the names `.` and `..` from addresses")
     console.go("/owners/mei/memory/..")
-    console.says("A browser takes the names `.` and `..` out of every address")
+    console.says("Browsers remove the names `.` and `..` from addresses")
 
 
 def test_an_inbox_of_many_is_paged(page_of: Opens, story: Service) -> None:

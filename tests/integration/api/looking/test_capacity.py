@@ -50,7 +50,7 @@ def test_a_log_that_is_just_begun_tells_what_is_there_and_no_growth(store: HttpS
     memory, disk = told["memory"], told["disk"]
     assert memory["used_bytes"] > 0
     assert (memory["days_until_full"], memory["full_at"]) == (None, None)
-    assert memory["unknown"] == "the log is too young to tell how fast it grows"
+    assert memory["unknown"] == "the log is too young to measure its growth"
     assert 0 < disk["reserve_bytes"] < disk["wanted_bytes"]
     assert disk["free_bytes"] <= disk["total_bytes"]
     assert (told["aof"]["enabled"], told["aof"]["bytes"] > 0) == (True, True)
