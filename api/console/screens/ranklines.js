@@ -3,7 +3,7 @@
 import { html } from "../core/dom.js";
 import { To } from "../core/location.js";
 import { Chip } from "../core/parts.js";
-import { Id, plain, Said } from "../core/said.js";
+import { plain, Said } from "../core/said.js";
 import { t, weight } from "../core/words.js";
 
 const ROW = 64;
@@ -14,18 +14,19 @@ export function RankLines({ owner, left, right, leftTitle, rightTitle, moved = [
   const atRight = new Map(right.map((one, index) => [one.id, index]));
   const texts = new Map([...left, ...right].map((one) => [one.id, one]));
   const passed = new Map(moved.map((one) => [one.id, [one.passed ?? []].flat()]));
+  const named = (id) => `“${plain(texts.get(id)?.memory ?? id).slice(0, 24)}”`;
   const tall = Math.max(left.length, right.length, 1) * ROW;
   const both = left.filter((one) => atRight.has(one.id));
   const describe = (index, other) => (other === undefined ? t("ask.moved.gone") : other === index ? t("ask.moved.same") : `→ ${other + 1}`);
   const column = (ones, title, others, mine) => html`<section class=${`rank-column ${mine}`} aria-label=${title}><h2>${title}</h2><ol>
-    ${ones.map((one, index) => html`<li key=${one.id} style=${{ height: `${ROW}px` }} class=${others.has(one.id) ? (others.get(one.id) === index ? "" : "moves") : "alone"}>
+    ${ones.map((one, index) => html`<li key=${one.id} title=${plain(one.id)} style=${{ height: `${ROW}px` }} class=${others.has(one.id) ? (others.get(one.id) === index ? "" : "moves") : "alone"}>
       <span class="card-rank">${index + 1}</span>
       <div><${To} parts=${["owners", owner, "memory", one.id]}><${Said} text=${texts.get(one.id)?.memory ?? one.id} lines=${1} /><//>
-      <span class="row-small"><${Id} text=${one.id} />${one.weight !== undefined && html` <span class="figure">${weight(one.weight)}</span>`}
+      <span class="row-small">${one.weight !== undefined && html`<span class="figure">${t("ask.weight", { weight: weight(one.weight) })}</span>`}
         ${mine === "right" && !others.has(one.id) ? html`<${Chip} tone="good">${t("ask.moved.new")}<//>` : ""}
         ${mine === "left" ? html`<span class="out-of-sight">${describe(index, others.get(one.id))}</span>` : ""}
         ${mine === "left" && !others.has(one.id) ? html`<${Chip} tone="bad">${t("ask.moved.gone")}<//>` : ""}
-        ${mine === "right" && passed.get(one.id)?.length ? html`<span>${t("ask.passed", { ids: passed.get(one.id).slice(0, 3).map(plain).join(", ") })}</span>` : ""}</span></div></li>`)}
+        ${mine === "right" && passed.get(one.id)?.length ? html`<span>${t("ask.passed", { ids: passed.get(one.id).slice(0, 3).map(named).join(", ") })}</span>` : ""}</span></div></li>`)}
   </ol></section>`;
   return html`<div class="rank-lines">
     ${column(left, leftTitle, atRight, "left")}

@@ -343,7 +343,7 @@ def test_core_memories_go_where_their_own_events_are_named(store: Store) -> None
     )
     told = looked(store, owner, without_turns=["t1"])
     assert [one["memory"] for one in told["undoes"]] == ["t1"]
-    assert "core and system memories are left alone" in str([one["why"] for one in told["not_undone"]])
+    assert "core and system memories stay" in str([one["why"] for one in told["not_undone"]])
     (rule,) = [one["position"] for one in store.reader.history(owner, "rule")["changes"]]
     assert [one["memory"] for one in looked(store, owner, without=[rule])["undoes"]] == ["rule"]
 

@@ -34,7 +34,7 @@ def test_what_is_full_now_is_full_now() -> None:
     ("free", "a_day", "why", "told"),
     [
         (10, None, None, "too young"),
-        (10, 0, None, "nothing was recorded"),
+        (10, 0, None, "no events were recorded"),
         (10, 1e-9, None, "hundred years"),
         (10, 5, "Redis has no maxmemory", "Redis has no maxmemory"),
     ],
