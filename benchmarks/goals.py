@@ -98,6 +98,7 @@ GOALS: tuple[Goal, ...] = (
     _own("exact", "precision", ".22", 0.50, None),
     _own("exact", "recall", ".94", 0.90, None),
     *(_own(kind, "related", "-", None, None) for kind in ("followups", "long", "projects")),
+    _own("heavier", "heavier first", ".51", 0.90, None),
     _own("projects", "another project", "-", None, 0.0),
     _own("speakers", "names the speaker", "-", None, None),
 )

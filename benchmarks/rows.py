@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Generator, Mapping, Sequence
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -243,6 +244,34 @@ def groups(memory: Memory, rows: Sequence[Row]) -> Steps:
         yield Outcome(row, row["talk"][1][1], figures, failed)
 
 
+def heavier(memory: Memory, rows: Sequence[Row]) -> Steps:
+    """Pairs that answer alike, of which one was mentioned three times or used five times. Rows of one language share a store.
+
+    Each pair is asked about twice, so that no wording helps: in a second store the other one is the heavier.
+    """
+    said = datetime.now(UTC) - timedelta(days=40)
+    pairs: dict[tuple[str, int], list[str]] = {}
+    for row in rows:
+        for which in (0, 1):
+            one = memory.of(f"rows-heavier-{row['lang']}-{which}")
+            ids = pairs[row["id"], which] = [one.add(text, occurred_at=said).id for text in row["memories"]]
+            for days in (10, 25, 38) if row["by"] == "mentioned" else (10, 18, 26, 33, 38):
+                again = one.mention if row["by"] == "mentioned" else one.reinforce
+                again(ids[which], occurred_at=said + timedelta(days=days))
+    yield None
+    for row in rows:
+        for which in (0, 1):
+            found = memory.of(f"rows-heavier-{row['lang']}-{which}").search(row["text"], trace=False).results
+            pair = pairs[row["id"], which]
+            order = [one.id for one in found if one.id in pair]
+            figures = {
+                "heavier first": float(order[:1] == [pair[which]]),
+                "pair on top": float({one.id for one in found[:2]} == set(pair)),
+            }
+            failed = str([(one.score, one.memory) for one in found]) if not figures["heavier first"] else ""
+            yield Outcome(row, f"{row['text']} {row['memories'][which]}", figures, failed)
+
+
 def _speaker(one: Any, speaker: Mapping[str, str]) -> str | None:
     return one.speaker or next((speaker[turn] for turn in one.source_turns if turn in speaker), None)
 
@@ -256,4 +285,5 @@ KINDS: Mapping[str, Callable[[Memory, list[Row]], Steps]] = {
     "exact": exact,
     "unsaid": unsaid,
     "groups": groups,
+    "heavier": heavier,
 }

@@ -312,6 +312,11 @@ class Columns:
         """The rows of memories; -1 for what is not there."""
         return np.fromiter(map(self._rows.get, memory_ids, repeat(-1)), np.int64)
 
+    def again(self, rows: Rows) -> Flags:
+        """Which of these were mentioned after they were said, or used with success."""
+        found: Flags = (self.last_mentioned_at[rows] > NEVER) | (self.used_at[rows] > NEVER)
+        return found
+
     def mentions(self, row: int) -> tuple[int, ...]:
         """Mention times of a row, ascending."""
         return self.memories[row].mentions

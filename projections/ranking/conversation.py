@@ -389,7 +389,7 @@ def rank(
         if name in values:
             admitted |= values[name] > 0
     held = np.maximum(standing[rows], 0.0)
-    values["weight"] = held / (1.0 + held)
+    values["weight"] = held / (1.0 + held) * np.maximum(SETTINGS.once, view.columns.again(rows) * own[rows])
     # Rounded before they are added, so that what is told adds up to the score that is told.
     table = np.array([TERM_WEIGHTS[name] for name in values])[:, None] * np.array(list(values.values()))
     told = np.round(table[:, admitted], 6)

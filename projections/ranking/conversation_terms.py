@@ -349,8 +349,9 @@ class Weights:
     """Nearness of a turn in which the user asks for something for good."""
     prefers: float = 2.0
     """Asked for advice: nearness of a turn in which the user says what he likes better."""
-    weight: float = 0.05
-    """w / (1 + w) of the weight under the owner's law: orders near-ties, and buries no right answer."""
+    weight: float = 1.25
+    """w / (1 + w) of the weight under the owner's law, x relevance where the memory was mentioned again or used, x `once`
+    elsewhere: the heavier of about equal matches comes first, and age alone buries no right answer."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -381,6 +382,8 @@ class RankingConstants:
     """Standard deviation of ln(length) from which a dialogue's turns begin to be `long` ..."""
     spread_to: float = 1.0
     """... and at which they fully are: a line asked, a page answered."""
+    once: float = 0.04
+    """Share of `weight` that counts of what was neither mentioned again nor used: age alone orders near-ties."""
     candidates: int = 300
     """Memories for which all terms are computed."""
     first_neighbours: float = 0.5

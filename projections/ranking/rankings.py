@@ -80,7 +80,7 @@ def seeds_of(found: Direct) -> list[tuple[int, float]]:
 def by_text(found: Direct, seen: Visibility) -> Ranked:
     """Text, and a little of the weight."""
     standing = np.maximum(seen.weights[found.rows], 0.0)
-    bonus = WEIGHT_SHARE * standing / (1.0 + standing)
+    bonus = np.round(WEIGHT_SHARE * standing / (1.0 + standing), 6)
     return Ranked(found.rows, found.text + bonus, {"text": found.text, "weight": bonus}, {})
 
 

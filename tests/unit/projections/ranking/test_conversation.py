@@ -14,7 +14,7 @@ from engramlog_server.projections.index.postings import indexed_text
 from engramlog_server.projections.ranking.conversation_terms import SETTINGS, WEIGHTS
 from engramlog_server.projections.views.view import OwnerView
 from tests.examples import examples
-from tests.given.events import Told, created, deleted, folded, purged, revised
+from tests.given.events import Told, created, deleted, folded, mentioned, purged, reinforced, revised
 from tests.given.views import asked, found, viewed
 from tests.rows import each_row
 
@@ -257,3 +257,26 @@ def test_the_best_of_a_session_lifts_its_other_turns() -> None:
     parts = terms(viewed(*talk, *other), "kiln", day=1)
     assert parts["b"]["session"] == WEIGHTS.session
     assert 0 < parts["xa"]["session"] < WEIGHTS.session
+
+
+@each_row(
+    ("again", "leads"),
+    [
+        ([], "b"),
+        ([mentioned("a", day) for day in (1, 2, 3)], "a"),
+        ([reinforced("a", day) for day in (1, 2, 3, 4, 5)], "a"),
+        ([mentioned("c", day) for day in (1, 2, 3)], "b"),
+    ],
+)
+def test_of_about_equal_matches_the_heavier_comes_first_and_a_heavy_one_that_matches_little_stays_below(
+    again: list[Told], leads: str
+) -> None:
+    rows = [
+        created("The old harbour cafe has good espresso", "a"),
+        created("The Marlow cafe has good espresso", "b"),
+        created("The harbour was cold", "c"),
+    ]
+    results = found(viewed(*rows, *again), "Which cafe has good espresso?", limit=20)
+    assert next(iter(results)) == leads
+    weight = results[leads]["explain"]["score"]["weight"]
+    assert weight > 0.5 if leads == "a" else weight < 0.05
