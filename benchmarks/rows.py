@@ -254,7 +254,8 @@ def heavier(memory: Memory, rows: Sequence[Row]) -> Steps:
     for row in rows:
         for which in (0, 1):
             one = memory.of(f"rows-heavier-{row['lang']}-{which}")
-            ids = pairs[row["id"], which] = [one.add(text, occurred_at=said).id for text in row["memories"]]
+            ids = [str(one.add(text, occurred_at=said).id) for text in row["memories"]]
+            pairs[row["id"], which] = ids
             for days in (10, 25, 38) if row["by"] == "mentioned" else (10, 18, 26, 33, 38):
                 again = one.mention if row["by"] == "mentioned" else one.reinforce
                 again(ids[which], occurred_at=said + timedelta(days=days))

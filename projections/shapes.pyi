@@ -243,6 +243,7 @@ class Receipt(TypedDict):
     waiting: NotRequired[list[PossibleConflict]]
     ended_by: NotRequired[list[PossibleConflict]]
     conflicting: NotRequired[list[PossibleConflict]]
+    related: NotRequired[list[PossibleConflict]]
 
 class RecordsImported(Warned):
     owner: str
@@ -278,6 +279,7 @@ class Remembered(Effects):
     waiting: NotRequired[list[PossibleConflict]]
     ended_by: NotRequired[list[PossibleConflict]]
     conflicting: NotRequired[list[PossibleConflict]]
+    related: NotRequired[list[PossibleConflict]]
 
 class Removed(Done, Deleted):
     id: str

@@ -63,6 +63,7 @@ class Added(TypedDict):
     ended: list[str]
     waiting: Annotated[list[str], "Waits for the user's answer."]
     possible_conflicts: Annotated[list[Conflict], "Ask which holds."]
+    related: Annotated[list[Conflict], "Linked with it."]
     memory: str
     sensitivity: int | None
     position: Position
@@ -168,6 +169,7 @@ class SayTools:
             "ended": [one["id"] for one in told["ended"]],
             "waiting": [one["id"] for one in told["waiting"]],
             "possible_conflicts": conflicting(told),
+            "related": [{"id": one["id"], "memory": one["memory"]} for one in told["related"]],
             "memory": text,
             "sensitivity": sensitivity,
             "position": told["position"],

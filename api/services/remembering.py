@@ -106,8 +106,8 @@ class Rememberer:
         """One new memory, or a mention of the one that says it already: `mentioned`, and then `id`, is that one.
 
         `created` tells whether it is new: it is not where a proposal finds the inbox full, and `changes` says so. `ended`,
-        `ended_by` and `conflicting` name the memories that it ended, that ended it because they were said later, and that it may
-        contradict.
+        `ended_by`, `conflicting` and `related` name the memories that it ended, that ended it because they were said later, that it
+        may contradict, and with which it is linked.
         A text under an id of the caller's own is always a memory of its own.
 
         `confirm`: it holds, although a person rejected it: from now on it does again.
@@ -192,13 +192,14 @@ class Rememberer:
             return says(snapshot.view.get(memory_id), content)
 
     def _named(self, owner: str, answer: Mapping[str, Any]) -> Mapping[str, list[PossibleConflict]]:
-        """What it ended, what it would end but waits, what ended it, and what it may contradict, each with its text."""
+        """What it ended, what it would end but waits, what ended it, what it may contradict or is related to, with the texts."""
         held = {one["memory"] for one in answer["changes"] if one["decision"] == "wait"}
         found: dict[str, list[str]] = {
             "ended": [one for one in answer["ended"] if one not in held],
             "waiting": [one for one in answer["ended"] if one in held],
             "ended_by": answer["ended_by"],
             "conflicting": answer["conflicting"],
+            "related": answer["related"],
         }
         if not any(found.values()):
             return {name: [] for name in found}
@@ -324,6 +325,7 @@ class JudgedLine(TypedDict):
     waiting: list[PossibleConflict]
     ended_by: list[PossibleConflict]
     conflicting: list[PossibleConflict]
+    related: list[PossibleConflict]
 
 
 def _judged_line(judged: Consequence, texts: Mapping[str, PossibleConflict]) -> JudgedLine:
@@ -335,6 +337,7 @@ def _judged_line(judged: Consequence, texts: Mapping[str, PossibleConflict]) -> 
         "waiting": found["waits"],
         "ended_by": found["ended by"],
         "conflicting": found["flags"],
+        "related": found["joins"],
     }
 
 

@@ -164,7 +164,7 @@ def add_many(
     ids = [one.get("mentioned") or made for one, made in zip(receipts, ids, strict=True)]
     beside = {
         name: list({line["id"]: line for one in receipts for line in one.get(name) or ()}.values())
-        for name in ("ended", "waiting", "ended_by", "conflicting")
+        for name in ("ended", "waiting", "ended_by", "conflicting", "related")
     }
     return Added.decode(done | beside | {"id": ids[0] if len(ids) == 1 else None, "ids": ids})
 

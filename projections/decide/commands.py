@@ -36,9 +36,9 @@ EVENT = "event"
 """The event that a command is about; what else it leads to follows from that."""
 REJECTION, READMISSION = "rejection", "readmission"
 """That what a memory says is not so, or is so after all. The second a command leads to only where the first was said before."""
-MOST_BESIDE = 8
-"""Memories that one statement ends or is flagged beside."""
-BESIDE = tuple(f"beside {number}" for number in range(1, MOST_BESIDE + 1))
+MOST_BESIDE, MOST_JOINED = 8, 5
+"""Memories that one statement ends or is flagged beside, and others with which it is linked."""
+BESIDE = tuple(f"beside {number}" for number in range(1, MOST_BESIDE + MOST_JOINED + 1))
 """What a statement does to others: as many events as the judge finds, so none where it was told again."""
 OPTIONAL = frozenset((READMISSION, *BESIDE))
 """What a command leads to or not, as things stand."""

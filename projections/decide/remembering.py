@@ -25,20 +25,22 @@ from engramlog_server.projections.memory.record import Memory
 _PERSONS = ("user", "assistant")
 
 
-Does = Literal["ends", "ended by", "waits", "flags"]
-"""A new statement ends a memory, or holds no longer by one that was said later; would end it but waits for a person; or both are
-flagged."""
+Does = Literal["ends", "ended by", "waits", "flags", "joins"]
+"""A new statement ends a memory, or holds no longer by one that was said later; would end it but waits for a person; both are
+flagged; or both are linked as related."""
 DOES: tuple[Does, ...] = get_args(Does)
 
 
 class Contested(NamedTuple):
-    """A memory that what is told contradicts."""
+    """A memory that what is told contradicts, or is related to."""
 
     memory_id: str
     does: Does
     reason: str
     at: int | None = None
     """From when on the new statement holds no longer, microseconds since 1970; None: it ends nothing of its own."""
+    alike: float = 0.5
+    """The weight of a link."""
 
 
 class Consequence(NamedTuple):
@@ -49,7 +51,7 @@ class Consequence(NamedTuple):
     turn_id: str | None = None
     """The turn of the mention."""
     beside: tuple[Contested, ...] = ()
-    """The weightiest first, at most `MOST_BESIDE`."""
+    """The weightiest first, at most `MOST_BESIDE`; then what is related, the most alike first, at most `MOST_JOINED`."""
 
 
 NOTHING = Consequence()
@@ -64,8 +66,9 @@ def says(memory: Memory | None, content: str) -> bool:
 
 def of_beside(one: Contested, new: str, content: str) -> EventData:
     """What a new memory does to one that it ends, or is flagged beside."""
-    if one.does == "flags":
-        return MemoriesLinked(a=one.memory_id, b=new, weight=0.5, link="possible_conflict")
+    if one.does in ("flags", "joins"):
+        link = "related" if one.does == "joins" else "possible_conflict"
+        return MemoriesLinked(a=one.memory_id, b=new, weight=one.alike, link=link)
     if one.does == "ended by":
         return MemoryNegated(memory_id=new, replaced_by=one.memory_id, reason=one.reason)
     return MemoryNegated(memory_id=one.memory_id, correction=content, replaced_by=new, reason=one.reason)
@@ -147,8 +150,11 @@ class Remember:
         negated = [one for one in told if isinstance(one, MemoryNegated)]
         ended = [one.memory_id for one in negated if one.memory_id != said.memory_id]
         by = [one.replaced_by for one in negated if one.memory_id == said.memory_id]
-        flagged = [one.a for one in told if isinstance(one, MemoriesLinked)]
-        return {"id": said.memory_id, "mentioned": mentioned, "ended": ended, "ended_by": by, "conflicting": flagged}
+        links = [one for one in told if isinstance(one, MemoriesLinked)]
+        related = [one.a for one in links if one.link == "related"]
+        flagged = [one.a for one in links if one.link != "related"]
+        answer = {"id": said.memory_id, "mentioned": mentioned, "ended": ended, "ended_by": by}
+        return {**answer, "conflicting": flagged, "related": related}
 
 
 class NewTurn(NamedTuple):

@@ -14,7 +14,8 @@ the same few, and nearly all would have no edge.) A told edge holds while neithe
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from operator import attrgetter
 from typing import NamedTuple
 
 from engramlog_server.events.parameters import Parameters
@@ -47,7 +48,11 @@ class AssociationIndex:
     Members are what is not deleted, purged, retired or merged away, and no secret. Not for use by two threads at once.
     """
 
-    def __init__(self, keywords: KeywordIndex | None = None) -> None:
+    def __init__(
+        self, keywords: KeywordIndex | None = None, words: Callable[[Memory], tuple[str, ...]] = attrgetter("keywords")
+    ) -> None:
+        """`words`: the keywords of a memory by which it is joined with others."""
+        self._words = words
         self._members: dict[int, Memory] = {}
         self._rows: dict[str, int] = {}
         self._keywords = KeywordIndex() if keywords is None else keywords
@@ -180,7 +185,7 @@ class AssociationIndex:
         self._members[row] = memory
         self._rows[memory.id] = row
         entry = memory.created_at, memory.id, row
-        self._keywords.put(entry, memory.keywords)
+        self._keywords.put(entry, self._words(memory))
         self._tasks.add(memory.task, entry)
         self._projects.add(memory.project, entry)
         self._sessions.add(memory.session, entry)
@@ -223,4 +228,5 @@ class _Timelines(dict[str, Timeline]):
 
 def _keys(memory: Memory) -> tuple[object, ...]:
     """All that derived edges are made from."""
-    return memory.id, memory.created_at, memory.keywords, memory.task, memory.project, memory.session
+    told = memory.keywords, memory.task, memory.project, memory.session
+    return memory.id, memory.created_at, memory.content, memory.summary, *told

@@ -76,6 +76,10 @@ def bag_of(text: str) -> Bag:
     return Bag(found - light, light)
 
 
+MOST_RELATED = 0.8
+"""Similarity up to which two texts are related; beyond it they say about the same."""
+
+
 def alike(a: Bag, b: Bag) -> float:
     """The similarity of two texts by their bags: 0 to 1."""
     shared = _CONTENT_WEIGHT * len(a.content & b.content) + len(a.light & b.light)

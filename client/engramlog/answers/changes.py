@@ -36,6 +36,8 @@ class Receipt(Result):
     """With `judge`: a memory that was said later and says that this changed."""
     conflicting: list[PossibleConflict] = []
     """With `judge`: memories that it may contradict, `id` and text; both are flagged."""
+    related: list[PossibleConflict] = []
+    """With `judge`: memories with which it is linked as related, `id` and text."""
 
 
 class Appended(Result):
@@ -217,6 +219,8 @@ class Remembered(Effects):
     """A memory that was said later and says that this changed: this one holds no longer."""
     conflicting: list[PossibleConflict] = []
     """Memories that it may contradict: both are flagged, and nothing was overwritten."""
+    related: list[PossibleConflict] = []
+    """Memories with which it is linked as related: of similarity 0.5 to 0.8, the most alike first, at most five."""
 
 
 class Added(Remembered):

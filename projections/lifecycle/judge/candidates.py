@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 from typing import Any, NamedTuple
 
 from engramlog_server.projections.checks import Check, unchecked
+from engramlog_server.projections.decide.commands import MOST_JOINED
 from engramlog_server.projections.language.contradiction.change import (
     Alike,
     Change,
@@ -24,7 +25,7 @@ from engramlog_server.projections.language.contradiction.change import (
 from engramlog_server.projections.language.extraction.shape import ExtractedStatement, StatedTriple, TurnText
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.polarity import wording
-from engramlog_server.projections.language.similar import similarity
+from engramlog_server.projections.language.similar import MOST_RELATED, similarity
 from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.lifecycle.judge.known import LEAST_WORDS, KnownMemory, core, who
 from engramlog_server.projections.memory.columns import Columns, state_of
@@ -320,6 +321,13 @@ class Candidates:
         near = [known for one, _ in best if (known := self.get(one)) is not None]
         found = [(similarity(said, core(known.content)), known) for known in near]
         return sorted(found, key=lambda one: (-one[0], one[1].id))
+
+    def related(
+        self, content: str, speaker: str | None, least: float, besides: Collection[str | None] = ()
+    ) -> list[tuple[float, KnownMemory]]:
+        """Memories of a speaker of similarity `least` to 0.8 to a text, with it, the most alike first; at most five."""
+        near = (one for one in self.near(content, speaker) if least <= one[0] <= MOST_RELATED)
+        return [one for one in near if not one[1].negated and one[1].id not in besides][:MOST_JOINED]
 
     def changed(self, content: str, speaker: str | None, at: int) -> tuple[KnownMemory, Change] | None:
         """The memory of a speaker, not said later than `at`, that a statement changes."""

@@ -333,7 +333,13 @@ class JudgeRun:
         memory_id = self._id(claim)
         if self._view.get(memory_id) is not None:
             return self._record("SKIP", claim, memory_id, "known from this turn")
-        return self._record("ADD", claim, memory_id, reason, self._created(claim, turns=turns))
+        least = self._view.parameters.related_similarity
+        related = self._shelf.related(claim.content, claim.turn.speaker, least)
+        decisions = self._created(claim, turns=turns)
+        for alike, known in related:
+            data = MemoriesLinked(a=known.id, b=memory_id, weight=round(alike, 6), link="related")
+            decisions.append(self._decision("link", (known.id, memory_id), claim, f"similarity {alike:.2f}", data))
+        return self._record("ADD", claim, memory_id, reason, decisions)
 
     def _created(self, claim: Claim, corrects: str | None = None, turns: tuple[str, ...] = ()) -> list[Decision]:
         memory_id, statement, triple = self._id(claim), claim.statement, claim.statement.triple

@@ -122,7 +122,15 @@ class WriteJudge:
             return Consequence(just)
         if not read.asserted or len(new.content) > MOST_SAID or detect_sensitivity(new.content) >= SECRET:
             return NOTHING
-        return Consequence(beside=tuple(self._beside(new, read))[:MOST_BESIDE])
+        found = tuple(self._beside(new, read))[:MOST_BESIDE]
+        if any(one.does == "waits" for one in found):
+            return Consequence(beside=found)
+        besides = {new.memory_id, *(one.memory_id for one in found)}
+        related = self._shelf.related(new.content, new.speaker, self._view.parameters.related_similarity, besides)
+        joined = (
+            Contested(one.id, "joins", f"similarity {alike:.2f}", alike=round(alike, 6)) for alike, one in related
+        )
+        return Consequence(beside=(*found, *joined))
 
     def judge_recorded(self, new: NewMemory, seq: int) -> Consequence:
         """What follows from a memory that was created at this seq, beside what was created before it. Seqs ascend."""
