@@ -13,6 +13,7 @@ from msgspec.msgpack import encode
 from engramlog_server.events.encryption.cipher import ValueCipher
 from engramlog_server.events.errors import DamagedState
 from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.scan import pairs
 from engramlog_server.events.redis.secrets import usable_secret
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.projections.embedding.choosing import is_of_other_letters, owner_of_other_letters
@@ -136,3 +137,14 @@ def rejections_text(rejections: Rejections) -> str:
 def live_build(wire: Wire, tag: str) -> BuildKeys:
     """The keys of a partition's live build."""
     return BuildKeys(tag, (wire.call("HGET", LogKeys(tag).meta, "live") or FIRST_BUILD.encode()).decode())
+
+
+def owners_since(wire: Wire, keys: BuildKeys, since: int) -> list[str]:
+    """The owners of a partition with events after a seq, by name. Raises StoreError, DamagedState."""
+    owners = ((name.decode(), raw) for name, raw in pairs(wire, keys.owners))
+    return sorted({owner for owner, raw in owners if read_owner(keys, owner, raw).seq > since})
+
+
+def folded_to(wire: Wire, tag: str) -> int:
+    """The seq up to which a partition is folded."""
+    return int(wire.call("HGET", live_build(wire, tag).checkpoint, "seq") or 0)

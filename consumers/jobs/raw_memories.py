@@ -14,8 +14,8 @@ from math import inf
 from threading import Thread
 from time import monotonic
 
-from engramlog_server.consumers.jobs.linking import folded_to
 from engramlog_server.consumers.jobs.opened import GivenUp, JobResources, OpenedStore, Walked
+from engramlog_server.consumers.jobs.owner_texts import folded_to
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import EngramlogError
 from engramlog_server.projections.checks import Check

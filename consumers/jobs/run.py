@@ -22,7 +22,6 @@ from engramlog_server.consumers.jobs.episodes import MODEL, OFF, EpisodeJob
 from engramlog_server.consumers.jobs.extraction import ExtractionJob
 from engramlog_server.consumers.jobs.leader import STOPPED, done_field, folded_field, schedule_key
 from engramlog_server.consumers.jobs.lifecycle import RULE, LifecycleRun, owners_of
-from engramlog_server.consumers.jobs.linking import LinkingJob, folded_to, owners_since
 from engramlog_server.consumers.jobs.opened import (
     GivenUp,
     JobResources,
@@ -31,7 +30,7 @@ from engramlog_server.consumers.jobs.opened import (
     Walked,
     model_stopped,
 )
-from engramlog_server.consumers.jobs.owner_texts import live_build
+from engramlog_server.consumers.jobs.owner_texts import folded_to, live_build, owners_since
 from engramlog_server.consumers.jobs.raw_memories import JUDGE, judge_raw
 from engramlog_server.consumers.jobs.reviewing import REVIEW, ReviewJob
 from engramlog_server.consumers.verify.levels import Levels
@@ -206,27 +205,6 @@ def extract(opened: OpenedStore, partition: int) -> Walked:
     return walked
 
 
-LINKS = "links"
-LINK_SECONDS = 120.0
-"""After so long a partition's rest is left to the daily job: a sweep must not wait for a whole import."""
-
-
-def links(opened: OpenedStore, partition: int) -> Walked:
-    """Links for what is new since the last run. Owners that are left out wait for the daily job."""
-    job, until = LinkingJob(opened.wire, opened.tags, opened.lifecycle), monotonic() + LINK_SECONDS
-    field, to = folded_field(LINKS, partition), folded_to(opened.wire, opened.tags[partition])
-    since = opened.recorded(field)
-    since = since if since <= to else 0  # the store came back shorter
-    new = {} if since == to else {memories.owner: memories for memories in job.new(partition, since)}
-
-    def do(owner: str, go_on: Callable[..., None]) -> int:
-        return job.link(new[owner], go_on) if monotonic() < until else 0
-
-    walked = opened.each_owner(partition, do, list(new))
-    opened.record(field, to)
-    return walked
-
-
 EPISODES_SECONDS = 240.0
 """After so long a partition's owners are left to the next run: a sweep must not wait for a whole import."""
 
@@ -267,7 +245,6 @@ JOBS: Mapping[str, Callable[[OpenedStore, int], Walked]] = {
     "daily": daily,
     EXTRACT: extract,
     "sessions": sessions,
-    LINKS: links,
     JUDGE: judge_raw,
     EMBED: embed,
 }
@@ -287,7 +264,6 @@ KINDS: Mapping[str, Kind] = {"upkeep": Kind(None), "daily": Kind(DAY_MINUTES)}
 """The lifecycle. The kinds below are optional."""
 EXTRACTION: Mapping[str, Kind] = {"extract": Kind(10 / 60)}
 SESSIONS: Mapping[str, Kind] = {"sessions": Kind(10)}
-LINKING: Mapping[str, Kind] = {"links": Kind(5)}
 JUDGING: Mapping[str, Kind] = {"judge": Kind(5)}
 """For raw memories that `consumers.jobs.raw_memories` left behind."""
 EMBEDDING: Mapping[str, Kind] = {"embed": Kind(1)}
@@ -295,7 +271,7 @@ EMBEDDING: Mapping[str, Kind] = {"embed": Kind(1)}
 
 def kinds_of(extraction: str, summaries: str, *, embed_minutes: int | None) -> Mapping[str, Kind]:
     """The kinds of jobs that are scheduled, by the settings of the same names."""
-    kinds = {**KINDS, **LINKING, **JUDGING}
+    kinds = {**KINDS, **JUDGING}
     if extraction != OFF:
         kinds |= EXTRACTION
     if summaries != OFF:

@@ -28,10 +28,9 @@ from engramlog_server.consumers.jobs.leader import (
     queue_name,
     schedule_key,
 )
-from engramlog_server.consumers.jobs.linking import folded_to
-from engramlog_server.consumers.jobs.owner_texts import live_build
+from engramlog_server.consumers.jobs.owner_texts import folded_to, live_build
 from engramlog_server.consumers.jobs.raw_memories import JUDGE
-from engramlog_server.consumers.jobs.run import EMBED, EXTRACT, FUNCTION, KINDS, LINKS, Kind
+from engramlog_server.consumers.jobs.run import EMBED, EXTRACT, FUNCTION, KINDS, Kind
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.server import redis_ms
 from engramlog_server.events.redis.wire import Wire, as_store_error, open_wire
@@ -55,7 +54,7 @@ class DueJobs:
     def __call__(self, kind: str, partition: int) -> bool:
         """True for every other kind. A kind without work is recorded as done. Raises StoreError."""
         tag = self._tags[partition]
-        if kind in (LINKS, EXTRACT):
+        if kind == EXTRACT:
             recorded = self._queue.call("HGET", self._key, folded_field(kind, partition))
             due = folded_to(self._store, tag) != int(recorded or 0)
         elif kind == JUDGE:

@@ -162,7 +162,6 @@ WHAT: Mapping[str, str] = {
     "daily": "merges, associations and replays, of every owner",
     "extract": "turns become typed memories",
     "sessions": "sessions that ended become episodes, and what replies rest on is noted",
-    "links": "what is new is linked with what is related to it",
     "judge": "memories that were appended raw are compared with known ones",
     "embed": "vectors of memories that have none",
 }

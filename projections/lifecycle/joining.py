@@ -5,7 +5,7 @@ sections 5 and 10).
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import cache
 from typing import NamedTuple
@@ -32,7 +32,6 @@ from engramlog_server.projections.language.similar import (
 from engramlog_server.projections.lifecycle.decision import Decision
 from engramlog_server.projections.memory.columns import Columns, Flags
 from engramlog_server.projections.memory.record import MAX_EDGES, SECRET, UNCOMPRESSED, Memory
-from engramlog_server.projections.views.quoting import PLAIN_WEIGHING
 from engramlog_server.projections.views.view import OwnerView
 
 _WORDINGS = 16
@@ -179,8 +178,6 @@ def _fits(memories: Sequence[Memory], bags: dict[int, Bag], one: int, other: int
 RELATED = "related"
 ENOUGH = 500_000
 """Candidate pairs that one run looks at; only texts made from one template have more."""
-LOOKED_AT = 100
-"""Memories that are looked at for one new memory, those that search finds best by its words."""
 
 
 def merges(view: OwnerView, now: int, check: Check = unchecked) -> list[Decision]:
@@ -221,53 +218,6 @@ def links(view: OwnerView, now: int, check: Check = unchecked) -> list[Decision]
         if index == pair.a and pair in best[pair.b]
     ]
     return _decided(memories, chosen, now)
-
-
-def links_of(view: OwnerView, fresh: Collection[str], now: int, check: Check = unchecked) -> list[Decision]:
-    """The same for some memories only, with whatever they are related to: what `links` would decide of their pairs.
-
-    It looks at the 100 memories that search finds best by a text's words, and at as many for each of those that it would be linked
-    with: so it takes some milliseconds a memory, however many there are. What is related and not among them waits for `links`.
-    """
-    rows = [row for one in sorted(fresh) if (row := view.columns.row(one)) is not None]
-    memories, looked = view.columns.memories, dict[int, set[SimilarPair]]()
-    framing, bags = _Framing(memories, view.parameters), cache(lambda row: bag_of(memories[row].content))
-    comparable = may_be_compared(view)
-
-    def best(row: int) -> set[SimilarPair]:
-        known = looked.get(row)
-        if known is None:
-            pairs = [one for one in _beside(view, row, comparable, bags) if not framing.may_become_one(one)]
-            known = looked[row] = framing.best(pairs, view.parameters.edges_of_a_kind)
-        return known
-
-    chosen = set[SimilarPair]()
-    for row in counted(rows, check, len(rows), every=4):
-        chosen |= {one for one in best(row) if one in best(one.b if one.a == row else one.a)}
-    return _decided(memories, sorted(chosen), now)
-
-
-def _beside(view: OwnerView, row: int, comparable: Flags, bags: Callable[[int], Bag]) -> list[SimilarPair]:
-    """The pairs of a row with what is alike enough to be related; of equal texts the last stands for all of them."""
-    if not comparable[row]:
-        return []
-    parameters, mine = view.parameters, bags(row)
-    terms = dict.fromkeys(sorted(mine.content or mine.light), 1.0)
-    rows, scores, _ = view.matches_of(terms, PLAIN_WEIGHING)
-    kept = comparable[rows]
-    rows, scores = rows[kept], scores[kept]
-    last: dict[Bag, int] = {}
-    for other in sorted(rows[np.lexsort((-rows, -scores))[:LOOKED_AT]].tolist()):
-        last[bags(other)] = other
-    if last.get(mine, row) != row:
-        return []
-    least, most = parameters.related_similarity, MOST_RELATED
-    pairs = ((other, alike(mine, bag)) for bag, other in last.items() if other != row)
-    return [
-        SimilarPair(min(row, other), max(row, other), near)
-        for other, near in pairs
-        if least <= near <= most and near > 0
-    ]
 
 
 class _Framing:

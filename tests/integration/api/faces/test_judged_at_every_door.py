@@ -212,6 +212,18 @@ def test_what_arrives_late_is_ended_by_what_was_said_since_also_among_many(world
     assert old["id"] in listed(world)
 
 
+def test_what_is_related_is_linked_and_named_at_every_door(world: World) -> None:
+    lake = by_http(world, "I swim in the lake on Sundays")
+    work = by_http(world, "I swim in the lake before work")
+    with connected("sync", world.running.url, owner=world.owner) as memory:
+        many = memory.add_many(["I swim in the lake after dinner"])
+        one = memory.add("I swim in the lake near Bern")
+    assert {one.id for one in many.related} == {lake["id"], work["id"]}
+    assert {one.id for one in one.related} == {lake["id"], work["id"], many.ids[0]}
+    (stored,) = [one for one in world.app.reader.get(world.owner, lake["id"])["edges"] if one["to"] == work["id"]]
+    assert stored["link"] == "related"
+
+
 def test_turns_are_never_mentions(world: World) -> None:
     for _ in range(3):
         with connected("sync", world.running.url, owner=world.owner) as memory:

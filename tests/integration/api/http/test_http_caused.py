@@ -105,7 +105,7 @@ def test_what_runs_by_schedule_is_brought_in_the_job_s_own_name_whoever_said_wha
         assert {what for what, _ in brought} & WRITES[kind], brought
 
 
-WRITES = {"extract": {"TurnsExtracted", "MemoryCreated"}, "links": {"MemoriesLinked"}}
+WRITES = {"extract": {"TurnsExtracted", "MemoryCreated"}, "judge": {"MemoriesLinked"}}
 """Kinds that find something to say of these, and what."""
 
 

@@ -14,7 +14,7 @@ from engramlog_server.consumers.jobs import lifecycle as redis_lifecycle
 from engramlog_server.consumers.jobs.episodes import EpisodeJob, Seen
 from engramlog_server.consumers.jobs.opened import JobResources
 from engramlog_server.consumers.jobs.raw_memories import JUDGE
-from engramlog_server.consumers.jobs.run import LINKS, kinds_of, run, serving
+from engramlog_server.consumers.jobs.run import kinds_of, run, serving
 from engramlog_server.consumers.jobs.scheduler import JobScheduler
 from engramlog_server.events.envelope import AnyEvent, decode, from_micros, prepare
 from engramlog_server.events.errors import ModelFailed
@@ -209,7 +209,7 @@ def test_the_job_looks_only_at_owners_to_whom_something_was_said(live: Live, ser
 @pytest.mark.parametrize(("summaries", "scheduled"), [("extractive", True), ("model", True), ("off", False)])
 def test_it_is_scheduled_every_ten_minutes_unless_it_is_off(live: Live, summaries: str, scheduled: bool) -> None:
     all_kinds = kinds_of("off", summaries, embed_minutes=None)
-    kinds = {name: kind for name, kind in all_kinds.items() if name not in (LINKS, JUDGE)}
+    kinds = {name: kind for name, kind in all_kinds.items() if name != JUDGE}
     cron = JobScheduler(live.client, "test", 1, "scheduler", kinds=kinds)
     ten = 600_000
     now = cron.now_ms() // ten * ten

@@ -134,5 +134,6 @@ def test_a_mention_is_its_own_where_the_memory_says_so() -> None:
     again = Remember("I live in Porto", judged=Consequence(again="porto"), says=lambda memory_id: memory_id == "porto")
     made = [one.data for one in decide(again, view(), ids)]
     assert again.agrees(made, ids)
-    assert again.answer(made) == {"id": "porto", "mentioned": "porto", "ended": [], "ended_by": [], "conflicting": []}
+    others = {name: [] for name in ("ended", "ended_by", "conflicting", "related")}
+    assert again.answer(made) == {"id": "porto", "mentioned": "porto", **others}
     assert not replace(again, says=lambda _: False).agrees(made, ids)

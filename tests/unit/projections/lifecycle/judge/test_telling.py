@@ -7,9 +7,9 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engramlog_server.events.catalogue import Ground
+from engramlog_server.events.catalogue import Ground, MemoriesLinked
 from engramlog_server.events.text import VISIBLE
-from engramlog_server.projections.decide.remembering import Consequence
+from engramlog_server.projections.decide.remembering import Consequence, of_beside
 from engramlog_server.projections.lifecycle.judge.telling import NewMemory as Statement
 from engramlog_server.projections.lifecycle.judge.telling import WriteJudge
 from tests.examples import examples
@@ -40,7 +40,8 @@ def judged(known: Told | list[Told], content: str, day: float = 10, **more: Any)
 
 
 def done(known: Told | list[Told], content: str, day: float = 10, **more: Any) -> list[tuple[str, str]]:
-    return [(one.does, one.memory_id) for one in judged(known, content, day, **more).beside]
+    beside = judged(known, content, day, **more).beside
+    return [(one.does, one.memory_id) for one in beside if one.does != "joins"]
 
 
 def known(content: str, day: float = 0, of: str = "m", **data: Any) -> Told:
@@ -76,7 +77,32 @@ def test_what_may_contradict_is_flagged(first: str, second: str) -> None:
 
 @each_row(("first", "second"), BESIDE)
 def test_what_does_not_contradict_stands_beside_it(first: str, second: str) -> None:
-    assert judged(known(first), second) == Consequence()
+    assert judged(known(first), second).again is None
+    assert done(known(first), second) == []
+
+
+@each_row(
+    ("texts", "new", "joined"),
+    [
+        (["I swim in the lake on Sundays", "The car needs tyres"], "I swim in the lake before work", [0]),
+        (["我周末在西湖边跑步", "我养了一只猫"], "我早上在西湖边跑步", [0]),
+        (["I swim in the lake on Sundays"], "I swim in the lake on Sundays!!", []),  # says the same
+    ],
+)
+def test_what_is_related_is_linked_at_once(texts: list[str], new: str, joined: list[int]) -> None:
+    beside = judged([known(text, of=f"m{number}") for number, text in enumerate(texts)], new).beside
+    assert [one.memory_id for one in beside if one.does == "joins"] == [f"m{number}" for number in joined]
+    links = [of_beside(one, "new", new) for one in beside]
+    assert all(isinstance(one, MemoriesLinked) and one.link == "related" and 0.5 <= one.weight <= 0.8 for one in links)
+
+
+def test_of_many_that_are_related_the_five_most_alike_are_linked_and_none_that_is_contested() -> None:
+    texts = [f"I swim in the lake near {town} on Sundays" for town in ("Porto", "Bern", "Lyon", "Cork", "Graz", "Oslo")]
+    beside = judged([known(text, of=f"m{number}") for number, text in enumerate(texts)], "I swim in the lake near Rome before work").beside
+    assert [one.does for one in beside] == ["joins"] * 5
+    assert [one.alike for one in beside] == sorted((one.alike for one in beside), reverse=True)
+    ended = judged([known("I live in Berlin")], "I live in Munich").beside
+    assert [one.does for one in ended] == ["ends"]
 
 
 @each_row(("first", "second"), ENDS)
@@ -187,7 +213,7 @@ def test_whatever_is_told_nobody_but_the_user_ends_anything(first: str, second: 
     except ValueError:
         return
     found = WriteJudge(view).judge(statement(second, day, actor))
-    assert actor == "user" or all(one.does == "flags" for one in found.beside)
+    assert actor == "user" or all(one.does in ("flags", "joins") for one in found.beside)
     assert found.again is None or not found.beside
 
 
