@@ -98,7 +98,9 @@ def test_what_is_related_is_linked_at_once(texts: list[str], new: str, joined: l
 
 def test_of_many_that_are_related_the_five_most_alike_are_linked_and_none_that_is_contested() -> None:
     texts = [f"I swim in the lake near {town} on Sundays" for town in ("Porto", "Bern", "Lyon", "Cork", "Graz", "Oslo")]
-    beside = judged([known(text, of=f"m{number}") for number, text in enumerate(texts)], "I swim in the lake near Rome before work").beside
+    beside = judged(
+        [known(text, of=f"m{number}") for number, text in enumerate(texts)], "I swim in the lake near Rome before work"
+    ).beside
     assert [one.does for one in beside] == ["joins"] * 5
     assert [one.alike for one in beside] == sorted((one.alike for one in beside), reverse=True)
     ended = judged([known("I live in Berlin")], "I live in Munich").beside
