@@ -93,6 +93,7 @@ _IS_OF = regex("[是在做教卖搞][^，。]{1,12}的$|[吃喝看听穿][^，�
 """我是做外贸的: here 的 leads to nothing."""
 _BARE_AGE = regex("^我(?:今年|现在|已经|刚|也|才|都|就|快){0,3}[1-9]\\d(?=了?$)")
 """我19了: how old one is."""
+_AGE = regex("[\\d一二三四五六七八九十]岁")
 _FOR_NOW = regex("最近|现在|目前|这几天|这段时间|近来")
 _WHERE = regex("(?P<place>.{2,18})(?P<does>工作|上班|上学|读书|读研|读博|任教|实习)")
 PEOPLE = regex(
@@ -189,8 +190,10 @@ def _stated(
     content = f"{name}是{thing}" if denied else about(said, name)
     when, until = set_in(clause.before), limited_to(clause.after)
     content = "，".join(part for part in (when, content, until) if part)
-    if turn.day and (rule.category in ("fact", "temporary", "short_term_preference") or speaks_from_its_day(said)):
-        content += f"（{turn.day}说）"
+    passing = rule.category in ("fact", "temporary", "short_term_preference")
+    aged = _AGE.search(said) is not None and not of_another_time(content, turn.year)
+    if passing or aged or speaks_from_its_day(said):
+        content = turn.dated(content, han=True)
     ends = f"{name}是{denied}" if denied else f"{name}喜欢{thing}" if ended else None
     turned = polarity(said) if not denied else 1
     twice = rule.dislikes and turned == 1

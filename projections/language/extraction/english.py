@@ -227,7 +227,8 @@ def _stated(
 
 def _of_age(found: re.Match[str]) -> str:
     """The clause, without the words behind the age if they say nothing by themselves: "I'm 44 and new to this"."""
-    return found[0] if VAGUE.search(found.string[found.end() :]) else found.string
+    said = found[0] if VAGUE.search(found.string[found.end() :]) else found.string
+    return f"{said} years old" if found["object"] and said.endswith(found["object"]) else said
 
 
 def _within_its_time(clause: Clause, content: str) -> str:
@@ -256,9 +257,10 @@ def _not_but(said: str) -> tuple[str, str | None]:
 
 
 def _dated(said: str, turn: TurnText, rule: ExtractionRule) -> str:
-    """The day from which "yesterday" is to be read; what passes says little without it, what lasts needs none."""
+    """The day from which "yesterday" and an age are to be read; what passes says little without it, what lasts needs none."""
     passing = rule.category in ("fact", "temporary", "short_term_preference")
-    return f" (said on {turn.day})" if turn.day and (passing or speaks_from_its_day(said)) else ""
+    ages = (rule.predicate == "is aged" and not of_another_time(said, turn.year)) or "-year-old" in said
+    return f" (said on {turn.day})" if turn.day and (passing or ages or speaks_from_its_day(said)) else ""
 
 
 def _triple(

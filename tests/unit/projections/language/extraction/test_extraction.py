@@ -22,7 +22,7 @@ def contents(text: str, speaker: str | None = "user", role: str = "user") -> lis
 ENGLISH = [
     ("My name is Ada Lovelace.", "identity", "User's name is Ada Lovelace"),
     ("Call me Max", "identity", "User is called Max"),
-    ("I'm 34 years old", "identity", "User is 34 years old"),
+    ("I'm 34 years old", "identity", "User is 34 years old (said on 2024-05-01)"),
     ("I was born in 1990 in Lyon.", "identity", "User was born in 1990 in Lyon"),
     ("My birthday is on March 3rd.", "identity", "User's birthday is on March 3rd"),
     ("I live in Berlin.", "identity", "User lives in Berlin"),

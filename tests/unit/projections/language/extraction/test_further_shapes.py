@@ -59,7 +59,7 @@ def test_english_in_a_further_shape_is_one_statement_of_a_class(text: str, categ
         ("我早上去公园跑步了。", "fact", f"用户早上去公园跑步了{SAID_CHINESE}"),
         ("今天我学会了做一道新菜，叫做回锅肉。", "fact", f"用户今天学会了做一道新菜，叫做回锅肉{SAID_CHINESE}"),
         ("我今天还去图书馆看了会儿书。", "fact", f"用户今天还去图书馆看了会儿书{SAID_CHINESE}"),
-        ("我也才19。", "identity", "用户也才19岁"), ("我是大二的。", "identity", "用户是大二的"),
+        ("我也才19。", "identity", f"用户也才19岁{SAID_CHINESE}"), ("我是大二的。", "identity", "用户是大二的"),
         ("我是91年的。", "identity", "用户是91年的"), ("我是女生。", "identity", "用户是女生"),
         ("我是陕西榆林的。", "identity", "用户是陕西榆林的"), ("我做的是室内设计。", "identity", "用户做的是室内设计"),
         ("我在家做微商。", "identity", "用户在家做微商"), ("我还没结婚呢。", "identity", "用户还没结婚"),

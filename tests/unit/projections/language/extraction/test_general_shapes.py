@@ -73,7 +73,7 @@ def test_chinese_in_a_general_shape_is_one_statement_of_a_class(text: str, categ
     ("text", "contents"),
     [
         ("I live in Graz and play the cello.", ["User lives in Graz", "User plays the cello"]),
-        ("I'm 35 and live in Graz.", ["User is 35", "User lives in Graz"]),
+        ("I'm 35 and live in Graz.", [f"User is 35 years old {SAID}", "User lives in Graz"]),
         ("I work as a nurse and live in Bern.", ["User works as a nurse", "User lives in Bern"]),
         ("My sister lives in Oslo and works as a nurse.",
          [f"User's sister lives in Oslo {SAID}", f"User's sister works as a nurse {SAID}"]),

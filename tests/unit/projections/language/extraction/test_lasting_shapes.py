@@ -71,7 +71,7 @@ def test_free_talk_is_one_statement_of_a_class(text: str, category: str, content
         ("Should I take my two dogs along?", "User has two dogs"),
         ("What can I read to my niece Ines, who's 11, tonight?", "User's niece Ines is 11"),
         ("As a nurse, I need more sleep.", "User is a nurse"),
-        ("What should I read next, considering I'm 35?", "User is 35"),
+        ("What should I read next, considering I'm 35?", "User is 35 years old"),
     ],
 )  # fmt: skip
 def test_what_is_taken_for_granted_is_told_of_the_speaker(text: str, content: str) -> None:
