@@ -10,6 +10,7 @@ from engramlog_server.projections.language.extraction.english_rules import (
     AT_IT,
     COMPILED,
     DOCTORS,
+    DOES,
     LEADING_TIME,
     PAST,
     TIMED,
@@ -112,6 +113,11 @@ _DENIES = regex(
 )
 _HERE = regex(r"^(?!Up|In|Down|Back|Right|Over|Still|New|Come|Born)(?P<name>[A-Z][a-zà-ÿ]+) here$")
 """A name at the beginning of a turn: "Oskar here, I repair accordions"."""
+_INTRODUCES = regex(
+    r"(?:(?i:hi|hey|hello|so|well|morning|good \w+),? )*"
+    r"(?:[A-Z][\w'-]+ here|(?i:I'm|I am|my name is|my name's) [A-Z][\w'-]+)"
+)
+"""The clause in which somebody gives their name: what they say next of what they do is their trade."""
 _MILD = regex(
     "^((?:I|We)(?:'m|'re|'ve|'ll| am| are| have| was)?)((?: (?:really|also|just|super|totally|absolutely|definitely|actually"
     "|honestly|truly|kinda"
@@ -157,8 +163,10 @@ def english_statement(clause: Clause, turn: TurnText) -> ExtractedStatement | No
     for pattern, rule in COMPILED:
         found = pattern.match(said)
         if found is not None:
-            whole = _stated(clause, turn, found, rule, correction, denied)
-            return whole or _without_its_end(clause, turn, found, rule)
+            trade = rule is DOES and _INTRODUCES.fullmatch(clause.before.strip(" ,.!").replace("’", "'")) is not None
+            way = rule._replace(category="identity", loose=True, sharp=False) if trade else rule
+            whole = _stated(clause, turn, found, way, correction, denied)
+            return whole or _without_its_end(clause, turn, found, way)
     return None
 
 

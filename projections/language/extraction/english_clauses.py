@@ -22,14 +22,18 @@ _CUT = regex(
     "|although|because"
     r"|since|if|as|we|he|she|they|isn't|don't|doesn't|thanks|haha|lol|remind me|also|plus|'?cause|which|making|it"
     r"|(?:the|my) (?:doctor|gp|vet) says|remember that|remember,|don't forget|keep in mind|from now on)\b)"
+    r"|,?\s+but\s+(?=(?:everyone|everybody|people|most people|friends|my friends|they)(?: all)? calls? me\b)"
+    r"|,\s+(?=the [\w-]+ (?:wouldn't|couldn't|didn't|won't|can't|doesn't|don't|isn't|wasn't)\b)"
+    r"|,\s+(?=use (?:that|it|this)\b)"
+    r"|,?\s+so\s+(?=(?:please|keep|make|use|avoid|skip|leave|write|give|put|tell|don't|do not)\b)"
     r"|,\s+and\s+(?=with\b)|\s+and\s+(?=(?:want|wants|need|would|am|have|had to|can't|hope|feel|felt|was|don't|got to|it's"
     r"|hoping|wondering|trying|thinking)\b)"
     r"|\s*(?<![-–—])[-–—]+\s+|,?\s+(?=(?:can you|could you|would you|will you)\b)|\s+(?=because|since I|though I)",
     re.IGNORECASE,
 )
 ASKS = regex(
-    "^(?:and |but |so |well |hmm |hey |now )*(?:can|could|how|what|would|do|does|did|is|are|was|were|should|which|where|when|why"
-    "|who|whose|will|have you|has|any|am i|may|might|shall|isn't|aren't|don't you|doesn't|didn't|won't|ever"
+    "^(?:and |but |so |well |hmm |hey |now )*(?:can(?!['’]t)|could|how|what|would|do|does|did|is|are|was|were|should|which"
+    "|where|when|why|who|whose|will|have you|has|any|am i|may|might|shall|isn't|aren't|don't you|doesn't|didn't|won't|ever"
     r"|got any|right)\b",
     re.IGNORECASE,
 )
@@ -72,8 +76,14 @@ _NEVER_MIND = regex(
     r"^\W*(?:(?:lol|haha|no|nah|ok|okay)\W+)*(?:i'?m )?(?:just |only |totally )?(?:kidding|joking|jk|j/k)\b",
     re.IGNORECASE,
 )
+_NOBODY_IS = (
+    r"\bI(?:'m| am|’m) (?:also |really |secretly )?(?:the (?:queen|king|pope|president|emperor|empress|tsar|sultan"
+    r"|prime minister|easter bunny|tooth fairy|dalai lama|messiah)"
+    r"|(?-i:Napoleon|Santa|Father Christmas|Batman|Superman|Cleopatra|Elvis|Beyonc|Shakespeare))"
+)
 _SAID_BY = regex(
-    r"^\W*(?:oh,? (?:sure|great|joy|yes|right|wonderful)|yeah,? right|sure,? sure|as if|(?:great|wonderful|fantastic"
+    _NOBODY_IS + r"|^\W*(?:oh,? (?:sure|great|joy|yes|right|wonderful)|yeah,? right|sure,? sure|as if"
+    r"|(?:great|wonderful|fantastic"
     r"|brilliant|perfect), I (?:just|really|so))\b|,\s*(?:(?:says?|said|claims?"
     r"|claimed|wrote|quipped|joked|according to) (?:every|the|my|his|her|an?|(?!I\b)(?-i:[A-Z])\w+)\b"
     r"|(?:he|she|they) (?:says?|said|thinks?|claims?|claimed)\W*$)",

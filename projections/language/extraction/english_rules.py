@@ -199,6 +199,25 @@ _TYPED: tuple[ExtractionRule, ...] = (
         "| to)? .+)$",
         "temporary", "plan", 0.75),
     ExtractionRule(
+        r"^I (?:can't|can not|cannot|don't) (?:do|eat|drink|tolerate|digest|stomach) "
+        r"(?P<object>(?!.*(?i:\b(?:\d|this|that|any(?:thing|more)|much|enough|well|before|after|until|today|tomorrow"
+        rf"|tonight|mornings?|{WEEKDAY})\b))(?:[\w'-]+ ){{0,4}}[\w-]+)$",
+        "stable_preference", "user_preference", 0.8, "likes", True, loose=True),
+    ExtractionRule(
+        r"^I(?:'ve| have)? (?:just |recently |already |also )?(?:"
+        r"(?:given|gave) up (?:(?!on\b|and\b|\w+ing\b)|(?=smoking|drinking|running|driving|gambling|vaping))"
+        r"|sold (?=my |our |the )|retired from |dropped out of |quit (?=my |the ))"
+        r"(?P<object>[\w' -]+?)(?: (?:for good|altogether))?$",
+        "fact", "fact", 0.75, loose=True),
+    ExtractionRule(
+        r"^I (?:now |usually |mostly |always )?(?P<object>(?:get (?:about|around)|go to (?:work|school)|travel|commute)"
+        r"(?: to \w+)? (?:by|on|with|in) [\w' -]+)$",
+        "stable_preference", "fact", 0.75, loose=True),
+    ExtractionRule(
+        r"^I(?:'ve| have)? (?:just |recently |now )?(?P<object>(?:traded|swapped|exchanged|left|gave up) .+"
+        r" (?:for|to (?:be|become)) an? .+)$",
+        "fact", "fact", 0.75),
+    ExtractionRule(
         r"^I(?:'ve| have) (?:also |recently |already |just |now )?never (?:\w+ )(?P<object>.+)$",
         "fact", "fact", 0.75),
     ExtractionRule(
@@ -359,6 +378,11 @@ THOUGHT = (
     "|already|currently|usually|often|sometimes|generally|normally|and|or|but|as|in|on|at|to|for|with|could've|apologi[sz]e"
     "|worry|anticipate|intend|aim|consider|cannot|can't|once|first|dream|urge|invite|present|declare|hereby"
 )
+DOES = ExtractionRule(
+    rf"^I {ADVERB}(?P<object>(?!(?:{THOUGHT})\b|\w+[^s]s\b|(?:make|earn) [$£€]|keep getting|{PAST}|\w+ed\b|re(?:took|wrote"
+    rf"|did|made|sent"
+    rf"|set)\b)[a-z]{{2,14}} .+)$", "fact", "fact", 0.6, sharp=True)  # fmt: skip
+"""What somebody does, by a verb in the present."""
 _FURTHER: tuple[ExtractionRule, ...] = (
     ExtractionRule(
         rf"^I(?:'m| am) (?:currently |also )?(?P<object>(?!(?:{INNER_NOW}|using|working|targeting|focusing"
@@ -389,10 +413,7 @@ _FURTHER: tuple[ExtractionRule, ...] = (
     ExtractionRule(r"^I (?:earn|make) (?P<object>(?:\w+ ){0,3}[$£€]\d[\d,.]*[kK]?(?:$|/| (?:an?|per|each|every|as|at|from|in"
         r"|working|by|with"
         r"|before|after|monthly|yearly|annually|hourly)\b).*)$", "identity", "fact", 0.8, loose=True),
-    ExtractionRule(
-        rf"^I {ADVERB}(?P<object>(?!(?:{THOUGHT})\b|\w+[^s]s\b|(?:make|earn) [$£€]|keep getting|{PAST}|\w+ed\b|re(?:took|wrote"
-        rf"|did|made|sent"
-        rf"|set)\b)[a-z]{{2,14}} .+)$", "fact", "fact", 0.6, sharp=True),
+    DOES,
     ExtractionRule(
         rf"^We {ADVERB}(?P<object>(?!(?:{_TALKED})\b){PAST} .+)$", "fact", "fact", 0.65, sharp=True),
     ExtractionRule(
@@ -412,6 +433,11 @@ _PLAIN_PAST = (
 )
 """Verbs that are seldom anything but a past where they begin a sentence."""
 ELIDED = (
+    (
+        regex(r"^(?P<verb>Can't|Cannot|Don't) (?=(?:do|eat|drink|tolerate|digest|stomach) \w+(?: \w+){0,2}$)"),
+        r"I \g<verb> ",
+    ),
+    (regex(r"^(?P<verb>Allergic to|Intolerant to) (?=\w)"), r"I'm \g<verb> "),
     (regex(rf"^(?:Just|Finally|Recently) (?={PAST})"), "I "),
     (regex(r"^Been (?=(?:busy )?\w+ing\b)"), "I've been "),
     (regex(rf"^(?P<verb>{_PLAIN_PAST}) (?!me\b|us\b|.*\b(?:is|are|was|were)\b)"), r"I \g<verb> "),
@@ -525,9 +551,16 @@ _TALK: tuple[ExtractionRule, ...] = (
         r"\b.*)$",
         "identity", "fact", 0.7),
     ExtractionRule(
-        rf"^My (?P<object>{_NOT_SAID}(?!(?:\S+ ){{0,4}}birthday (?:is|are)\b)(?:[\w'-]+ ){{1,8}}?(?:is|are) (?:(?:now|already) )?"
-        rf"(?:(?:scheduled|set|due|planned|booked|coming up) (?:for |on |at |in )?.*(?:{DAY})|(?:on |at |in )?(?:{DAY})).*)$",
+        rf"^My (?P<object>{_NOT_SAID}(?!(?:\S+ ){{0,4}}birthday (?:is|are)\b)(?:[\w'-]+ ){{1,8}}?"
+        rf"(?:(?:leaves?|departs?|lands?|arrives?|takes? off|sails?|starts?|begins?|ends?|opens?|closes?"
+        rf"|expires?|runs? out|gets? in|goes|meets?) (?:.* )?(?:{DAY}|on (?:{WEEKDAY}))|(?:is|are) (?:(?:now|already) )?"
+        rf"(?:(?:scheduled|set|due|planned|booked|coming up) (?:for |on |at |in )?.*(?:{DAY})|(?:on |at |in )?(?:{DAY}))).*)$",
         "temporary", "plan", 0.7, loose=True),
+    ExtractionRule(
+        rf"{NO_POINTER}[\w' -]{{2,40}}? (?:is|are|meets?|happens?|takes place|falls) (?:on )?"
+        rf"(?:{OFTEN}|every (?:first|second|last) \w+)\b"
+        r"(?=.*\b(?:mine|my|our|ours|me|us)\b).*)$",
+        "stable_preference", "fact", 0.7, loose=True),
     ExtractionRule(
         rf"{NO_POINTER}[A-Za-z](?:[\w'-]{{0,20}} ){{1,4}}?(?:(?:always|really|also|often|just|still) )?(?:(?:helps?"
         rf"|helped) me (?:to )?\w+ \w+"
@@ -566,7 +599,10 @@ _SUCH_A = regex(
     r"(?P<what>(?:amazing|awesome|cute|super|really|cool|great|new|nice|adorable|beautiful|lovely|inspiring|interesting|incredible"
     r"|gorgeous|wonderful|fantastic|little|local|charity|fun)\b)"
 )
-_CALLED = regex(r"^(?:You can|(?:People|Friends|Everyone|Everybody|They)(?: all)?) calls? me (?=[A-Z])")
+_CALLED = regex(
+    r"^(?:You can|(?:(?:[Mm]ost )?[Pp]eople|(?:[Mm]y )?[Ff]riends|[Ee]veryone|[Ee]verybody|[Tt]hey)"
+    r"(?: all| (?:here|at work|at home))?) calls? me (?=[A-Z])"
+)
 _OUR = regex(lambda: rf"^[Oo]ur (?=(?:[\w-]+ ){{0,2}}(?:{kin.english()}|{pets()})\b)")
 
 
@@ -580,7 +616,7 @@ def turned(said: str) -> str:
         return f"My {found['slot']} is {found['thing']}"
     if (mine := _IS_MINE.match(said)) is not None:
         return f"My {mine['who']} is called {mine['name']}"
-    said = _CALLED.sub("Call me ", said)
+    said = re.sub(r"\bat ours$", "at our place", re.sub(r"\bat mine$", "at my place", _CALLED.sub("Call me ", said)))
     said = _SUCH_A.sub(lambda one: f"{one['verb']}{'an' if one['what'][0] in 'aeiou' else 'a'} {one['what']}", said)
     return _OUR.sub("My ", FAVOURITE.sub(r"My favourite is \g<thing>", said))
 

@@ -34,6 +34,11 @@ _LEANS = regex(
     r"\b(?:it|this$|that(?= \w+$)|that \w+ (?:yesterday|earlier)|previously|earlier|yesterday)\b", IGNORECASE
 )
 """What was decided before, or of what is said elsewhere."""
+_ORDERS = regex(
+    r"\W*(?:(?:so|and|please),? )*(?:(?:please|help me|remind me|write|draft|send|tell|let) \w|(?:请|帮|给|替)我?|麻烦|提醒我|你)",
+    IGNORECASE,
+)
+"""What the assistant is to do about a decision: no part of it."""
 ENOUGH = 0.6
 """Share of what is to be remembered that typed statements must cover to stand for it."""
 
@@ -77,28 +82,53 @@ _words = partial(of_role, "keeping")
 
 def _english_cues() -> str:
     word = {role: _words(role, "english") for role in _ROLES}
-    opened = rf"(?:(?:{word['lead']})\b[,:!.]*\s+){{0,{MOST_LEADS}}}(?:(?:for|in|on) (?:this|our|the) [\w-]+,?\s+)?"
+    when = (
+        r"(?:for|in|on|at) (?:this|our|the) [\w-]+,?\s+|(?:after|in|at) (?:[\w-]+ ){0,3}[\w-]+,? (?=we\b)"
+        r"|(?:last|this) (?:night|week|weekend|month),?\s+|(?:yesterday|today),?\s+"
+    )
+    decided = (
+        rf"(?:{word['deciders']})(?:'ve| have| has)?(?: (?:now|just|finally|eventually|all|both|jointly|also|already|together))*"
+        rf" (?:{word['decides']})|{word['decided']}"
+    )
     return (
-        rf"{opened}(?:(?P<polite>{word['polite']})\s+(?:please\s+)?(?:always\s+)?(?=[^?]*\bthat\b))?"
+        rf"(?:(?:{word['lead']})\b[,:!.]*\s+){{0,{MOST_LEADS}}}(?:{when})?"
+        rf"(?:(?P<polite>{word['polite']})\s+(?:please\s+)?(?:always\s+)?(?=[^?]*\bthat\b))?"
         rf"(?:(?P<remember>(?:{word['remember']}|{word['mind']})\b(?:\s+(?:of\s+)?(?:that|this|the following|one thing|down|to))?"
         rf"|(?:{word['weakly']})\b(?:\s+that\b|\s*(?=:)))|(?P<onward>(?:{word['onward']})\b)"
-        rf"|(?P<decided>(?:{word['decided']})\b|(?:{word['decision']})\b(?=\s*(?::|is\b|was\b))))[\s,:;.!…–—-]*"
+        rf"|(?P<decided>(?:{decided})\b|(?:{word['decision']})\b(?=\s*(?::|is\b|was\b))))[\s,:;.!…–—-]*"
     )
 
 
 def _chinese_cues() -> str:
     word = {role: _words(role, "chinese") for role in _ROLES}
+    decided = (
+        rf"(?:{word['deciders']})(?:已经|最终|最后|终于|一致|刚刚?|一起|今天|昨天|都|讨论后?|商量后?|开会)*(?:{word['decides']})"
+        rf"|{word['decided']}"
+    )
     return (
         rf"(?:(?P<polite>{word['polite']})(?:请?你|请?您)?(?=.*[吗?？]))?(?:(?:{word['lead']})[，,：: ]*){{0,{MOST_LEADS}}}?"
         rf"(?:(?P<remember>(?:{word['mind']}|{word['remember']})(?:一下|了|哦|啊|下)?"
         rf"(?:(?:这个|这点|这一点|这件事|以下)(?=\s*[：:，,。]))?|(?:{word['weakly']})(?:一下)?(?=[：:，, ])"
         "|[^，。！？我你您]{0,9}(?:记得|前|后|时候?|时)(?:记得)?提醒我(?=[^，。？?]{2}))"
-        rf"|(?P<onward>{word['onward']})"
-        rf"|(?P<decided>{word['decided']}|(?:{word['decision']})(?=是|为|[：:])))[\s，,：:；;。.！!…]*"
+        rf"|(?P<onward>{word['onward']})|(?:最后|最终|后来|昨天|今天|刚才|刚刚)?"
+        rf"(?P<decided>{decided}|(?:{word['decision']})(?=是|为|[：:])))[\s，,：:；;。.！!…]*"
     )
 
 
-_ROLES = ("lead", "polite", "remember", "weakly", "past", "wish", "onward", "mind", "decided", "decision")
+_ROLES = (
+    "deciders",
+    "decides",
+    "lead",
+    "polite",
+    "remember",
+    "weakly",
+    "past",
+    "wish",
+    "onward",
+    "mind",
+    "decided",
+    "decision",
+)
 _ENGLISH_END = r"(?=[\s,.!?:;]|$)"
 
 
@@ -173,6 +203,7 @@ def chinese() -> Keeping:
 
 _HINTS = (
     "remember|remind|forget|mind|note|record|save this|store this|write down|jot|from |forward|henceforth|decided|decision|settled|"
+    "opted|chose|voted|选了|选定|选择了|拍板|"
     "agreed|stick|going with|记|提醒|商量|讨论|会上|忘|注意|备|从|自今|决定|定下|定了|商定|说定|说好|约定|敲定"
 )
 HINTS = tuple(_HINTS.split("|"))
@@ -198,10 +229,11 @@ def kept(clauses: Sequence[Clause], text: str, turn: TurnText, keeping: Keeping)
         cue = _cue(clause, keeping)
         if cue is None or keeping.doubtful.search(text[begins : clause.start]):
             continue
-        last, start = _to_the_end(clauses, at), clause.start + (0 if cue.role == "decided" else cue.end)
+        decided = cue.role == "decided"
+        last, start = _to_the_end(clauses, at, without_orders=decided), clause.start + (0 if decided else cue.end)
         if clause.start + cue.end >= clauses[last].end and last + 1 < len(clauses):
             last = _to_the_end(clauses, last + 1)  # nothing follows in the sentence: the next one is meant
-            start = start if cue.role == "decided" else clauses[last if last == at else at + 1].start
+            start = start if decided else clauses[last if last == at else at + 1].start
         asks = (clause.question and not cue.polite) or (clauses[last].question and not (cue.polite and last == at))
         statement = _note_of(clause, cue, text[start : clauses[last].end], turn, keeping)
         if statement is not None and not keeping.said_so.search(text[begins : clauses[last].end]):
@@ -218,9 +250,11 @@ def _cue(clause: Clause, keeping: Keeping) -> Cue | None:
     return Cue(role, end, found["polite"] is not None)
 
 
-def _to_the_end(clauses: Sequence[Clause], at: int) -> int:
-    """The last clause of the sentence, or the one before a question in it."""
+def _to_the_end(clauses: Sequence[Clause], at: int, *, without_orders: bool = False) -> int:
+    """The last clause of the sentence, or the one before a question in it; with `without_orders` also before an order."""
     while clauses[at].after and at + 1 < len(clauses) and not clauses[at + 1].question:
+        if without_orders and _ORDERS.match(clauses[at + 1].text):
+            break
         at += 1
     return at
 

@@ -32,26 +32,32 @@ _PASTED = (
     r"e-?mails?|mails?|messages?|letter|texts?|dms?|cv|resume|résumé|post|comment|article|review|essay|story"
     r"|poem|lyrics|transcript|speech|blurb|cover letter|quote|advert?|excerpt|paragraph|note from \w+"
 )
-_PASTED_CHINESE = "邮件|来信|信|短信|消息|微信|留言|简历|文章|帖子?|评论|作文|日记|聊天记录|朋友圈|稿子?|文案|段落|歌词|台词|原话"
+_PASTED_CHINESE = (
+    "邮件|来信|信|短信|消息|微信|留言|简历|文章|帖子?|评论|作文|日记|聊天记录|朋友圈|稿子?|文案|段落|歌词|台词|原话"
+)
 _CARRIED = regex(
-    rf"(?:^|(?<=[.!?\n])\s?)(?:(?:please|now|then|hi|hey|ok(?:ay)?|can you|could you|would you|will you|help me(?: to)?|and),? ){{0,4}}"
+    r"(?:^|(?<=[.!?\n])\s?)(?:(?:please|now|then|hi|hey|ok(?:ay)?|(?:can|could|would|will) you|help me(?: to)?|and),? ){0,4}"
     rf"(?:(?:{_WORKED_ON})\b[^:.?!\n]{{0,120}}"
-    rf"|(?:(?:here(?:'s| is)|this is|below is|see|i(?:'ve)? (?:just )?(?:got|received|found|read)) )?(?:the |this |an? |my |his |her |their )?"
-    rf"(?:[\w'-]+ ){{0,3}}?(?:{_PASTED})(?: (?:i|that|from|of|by|to|she|he|they|about|says|said|for|below|on)\b[^:.?!\n]{{0,80}})?):(?=\s|[\"“])(?P<carried>.*)\Z"
-    rf"|(?:翻译|翻成|译成|润色|改写|改一?下|修改|校对|缩写|扩写|总结|概括|优化|检查)[^，。：:？！\n]{{0,20}}[：:](?P<carried_chinese>.*)\Z"
-    rf"|(?:这是|下面是|以下是|附上|转发|收到了?|发来了?|写来|看到了?|贴一下)[^，。：:？！\n]{{0,16}}(?:{_PASTED_CHINESE})[：:](?P<shown>.*)\Z",
+    r"|(?:(?:here(?:'s| is)|this is|below is|see|i(?:'ve)? (?:just )?(?:got|received|found|read)) )?"
+    rf"(?:the |this |an? |my |his |her |their )?(?:[\w'-]+ ){{0,3}}?(?:{_PASTED})"
+    r"(?: (?:i|that|from|of|by|to|she|he|they|about|says|said|for|below|on)\b[^:.?!\n]{0,80})?):(?=\s|[\"“])(?P<carried>.*)\Z"
+    r"|(?:翻译|翻成|译成|润色|改写|改一?下|修改|校对|缩写|扩写|总结|概括|优化|检查)[^，。：:？！\n]{0,20}[：:]"
+    r"(?P<carried_chinese>.*)\Z"
+    r"|(?:(?:这是|下面是|以下是|附上|转发|收到了?|发来了?|写来|看到了?|贴一下)[^，。：:？！\n]{0,16}"
+    rf"(?:{_PASTED_CHINESE})|[^，。：:？！\n我]{{1,10}}(?:写的|发来的?|留言|原话是?))[：:](?P<shown>.*)\Z",
     re.DOTALL | re.IGNORECASE,
 )
 """A text that is to be worked on, or that is shown: somebody wrote it, and not to the assistant. It goes on to the end."""
 _SIGNED = regex(
-    r"^\s?(?:(?:Hi|Hey|Hello|Dear)\b[^\n.?!]{0,40},|你好[，,：:！!]?|您好[，,：:！!]?)\n(?P<letter>.*?)\n\s?(?:best|(?:kind |best |warm )?regards|love|yours"
-    r"|sincerely|yours (?:sincerely|faithfully|truly)|all the best|best wishes|祝好|此致|敬上|谨启|敬礼),?，?\n",
+    r"^\s?(?:(?:Hi|Hey|Hello|Dear)\b[^\n.?!]{0,40},|[你您]好[，,：:！!]?)\n.*?\n\s?(?:best|(?:kind |best |warm )?regards|love|yours"
+    r"|sincerely|yours (?:sincerely|faithfully|truly)|all the best|best wishes|祝好|此致|敬上|谨启|敬礼)[,，]?\n",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
 """A letter from its greeting to the name under it; who thanks at its end writes to the assistant."""
 _OF_A_CV = regex(
-    r"^\s?(?:#+ )?(?:(?:work |professional )?experience|education|(?:key |technical )?skills|employment(?: history)?|certifications|references"
-    r"|(?:professional )?summary|objective|工作经[历验]|教育(?:背景|经历)|(?:专业)?技能|自我评价|求职意向|项目经[历验]|个人信息)[:：]?\s*$",
+    r"^\s?(?:#+ )?(?:(?:work |professional )?experience|education|(?:key |technical )?skills|employment(?: history)?"
+    r"|certifications|references|(?:professional )?summary|objective"
+    r"|工作经[历验]|教育(?:背景|经历)|(?:专业)?技能|自我评价|求职意向|项目经[历验]|个人信息)[:：]?\s*$",
     re.MULTILINE | re.IGNORECASE,
 )
 """A heading of a CV."""

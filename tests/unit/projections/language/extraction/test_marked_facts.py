@@ -107,7 +107,7 @@ ASKED_FOR = [
     ("I'm Nadia, I run a bakery", ["User is Nadia", "User runs a bakery"]),
     ("My daughter Lea is six and allergic to hazelnuts", ["User's daughter Lea is six and allergic to hazelnuts"]),
     ("我们决定周五发布新版本。", ["用户的决定：我们决定周五发布新版本"]),
-    ("我们项目约定接口都用下划线命名。", ["用户等人项目约定接口都用下划线命名"]),
+    ("我们项目约定接口都用下划线命名。", ["用户的决定：我们项目约定接口都用下划线命名"]),
     ("We decided to use Postgres for billing.", ["User's decision: We decided to use Postgres for billing"]),
     ("下次别忘了带身份证", ["用户要求记住：带身份证"]),
     ("记住这个：我的工位在七楼", ["用户要求记住：我的工位在七楼"]),

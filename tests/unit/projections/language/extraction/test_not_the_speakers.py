@@ -44,6 +44,36 @@ IDIOMS = [
 ]  # fmt: skip
 
 
+PASTED = [
+    "Fix the grammar of this CV please:\nHelen Ward\nI am a certified welder. I live in Hull and I speak Dutch.",
+    "Here's the mail I got:\n\nHi,\nI'm allergic to nuts and I arrive on Monday.\nBest,\nJoanna\n\nWhat should I cook?",
+    "Hello,\nI'm allergic to nuts and I live in Hull.\nKind regards,\nJoanna\n\nHow do I answer?",
+    "Summarise: I grew up in Cork. I work as a nurse.", "The message from my landlord says: I live in Spain now.",
+    "Ada Lund\nSummary\nI am a welder.\nExperience\nI worked as a fitter in Hull.\nSkills\nI speak Dutch.",
+    "Could you proofread the cover letter: I am a nurse and I speak Dutch.",
+    "帮我润色一下这份简历：\n王海\n我是一名焊工，住在青岛，会说日语。", "翻译成英文：我丈夫叫保罗，我们养了一条狗。",
+    "这是我收到的邮件：\n\n你好，\n我对坚果过敏，周一到。\n祝好，\n小娟\n\n我该做什么菜？",
+    "王海\n自我评价\n我是焊工。\n工作经历\n我在青岛工作。\n技能\n我会说日语。", "老板写的：我住在迪拜，最讨厌长邮件。",
+    "Sure, and I'm the Queen of Sheba.", "行行行，我还是秦始皇呢。",
+]  # fmt: skip
+TO_THE_ASSISTANT = [
+    ("Hi,\nI'm allergic to nuts.\nWhat can I bake?\nThanks,\nJoanna", "User is allergic to nuts"),
+    ("I got a message from Ann and I live in Hull.", "User lives in Hull"),
+    ("Improve my mood! I live in Hull.", "User lives in Hull"),
+    ("我收到一封邮件。我住在青岛。", "用户住在青岛"), ("帮我翻译一封信，我住在青岛。", "用户住在青岛"),
+]  # fmt: skip
+
+
+@each_row("text", PASTED, ids=lambda text: str(text)[:40])
+def test_a_pasted_text_or_one_to_be_worked_on_says_nothing_of_the_speaker(text: str) -> None:
+    assert told(text) == []
+
+
+@each_row(("text", "content"), TO_THE_ASSISTANT, ids=lambda text: str(text)[:40])
+def test_what_is_said_to_the_assistant_beside_a_text_is_read(text: str, content: str) -> None:
+    assert content in told(text)
+
+
 @each_row("text", ELIDED, ids=lambda text: str(text)[:40])
 def test_a_subject_left_out_after_somebody_else_or_in_jest_is_not_the_speaker(text: str) -> None:
     assert not [one for one in told(text) if not one.startswith("User's brother")]
