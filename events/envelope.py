@@ -417,7 +417,6 @@ def _decode_slowly(kind: str, body: bytes) -> Event[EventData]:
 TOLERATED = FUTURE_TOLERANCE // timedelta(microseconds=1)
 """Microseconds by which an event may be recorded after it happened and is not late."""
 _SECOND = 1_000_000
-_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
 def lateness(occurred: int, recorded: int) -> float | None:
@@ -425,12 +424,6 @@ def lateness(occurred: int, recorded: int) -> float | None:
     if recorded - occurred <= TOLERATED:
         return None
     return (recorded - occurred) / _SECOND
-
-
-def late_words(seconds: float) -> str:
-    """`recorded 263 days later`: in the largest unit of which there are two."""
-    size, unit = next((one for one in _UNITS if seconds >= 2 * one[0]), _UNITS[-1])
-    return f"recorded {int(seconds // size):,} {unit}s later"
 
 
 class Marks(NamedTuple):

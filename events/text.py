@@ -36,6 +36,15 @@ def whole(told: str) -> int | None:
     return int(told) if told.isascii() and told.isdigit() and len(told) <= MOST_DIGITS else None
 
 
+_UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
+
+
+def late_words(seconds: float) -> str:
+    """`recorded 263 days later`: in the largest unit of which there are two."""
+    size, unit = next((one for one in _UNITS if seconds >= 2 * one[0]), _UNITS[-1])
+    return f"recorded {int(seconds // size):,} {unit}s later"
+
+
 def bytes_told(raw: bytes | str) -> str | None:
     """The words for a line that is no UTF-8, with where; None where it is."""
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, get_args, get_origin
 
 import typer
 from typer._click.exceptions import BadParameter, MissingParameter, NoSuchOption, UsageError
@@ -46,6 +46,8 @@ class _Value(RuntimeParam):
             return value
         if kind == list[str] and all(isinstance(one, str) for one in value):
             return list(value)
+        if get_origin(kind) is Literal and value in get_args(kind):
+            return value
         if kind is int and isinstance(value, str) and _DIGITS.fullmatch(value) and self.parameter_info.max is None:
             return int(value)
         return build_runtime_param(param.type_descriptor).coerce(value, param=param, ctx=ctx)

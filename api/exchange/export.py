@@ -17,10 +17,9 @@ from typing import NamedTuple
 from engramlog_server.api.choices import ASKED_FOR, REJECTIONS
 from engramlog_server.api.exchange.record_shapes import FORMAT, OF_THE_LOG, Data
 from engramlog_server.api.requests.checks import check_id_of
-from engramlog_server.events.envelope import late_words
 from engramlog_server.events.errors import refused
 from engramlog_server.events.parameters import Parameters
-from engramlog_server.events.text import with_hidden_as
+from engramlog_server.events.text import late_words, with_hidden_as
 from engramlog_server.projections.checks import Check, counted, unchecked
 from engramlog_server.projections.fold.provenance import NOTHING
 from engramlog_server.projections.laws.law import Law

@@ -95,6 +95,11 @@ PARTITION_EVENTS = Operation(
 )
 
 
+def without_waiting() -> Operation:
+    """The events of an owner as one look finds them: what a service answers for a command."""
+    return EVENTS.but(apart=False, work=Work.LIGHT)
+
+
 TIMES_OF_OWNER = Operation(
     name="times",
     help="Count an owner's events over both time lines: when they happened and when they were recorded. Leaves no trace.",

@@ -12,7 +12,7 @@ from engramlog_server.api.cli.command import Call, command
 from engramlog_server.api.cli.show import events as render
 from engramlog_server.api.cli.show.visible import visible_in
 from engramlog_server.api.operations.definition import Option, Parameter
-from engramlog_server.api.operations.events import EVENTS, PARTITION_EVENTS, TIMES_OF_OWNER
+from engramlog_server.api.operations.events import EVENTS, PARTITION_EVENTS, TIMES_OF_OWNER, without_waiting
 from engramlog_server.api.operations.sources import SOURCES
 from engramlog_server.events.errors import refused
 from engramlog_server.projections.shapes import LogEvents, LoggedEvent
@@ -58,7 +58,7 @@ def events(call: Call) -> None:
             "owner", "nothing" if owner is None else f"{owner} with --partition {partition}", "OWNER, or --partition N"
         )
     operation, subject = (
-        (EVENTS, {"owner": owner}) if partition is None else (PARTITION_EVENTS, {"partition": partition})
+        (without_waiting(), {"owner": owner}) if partition is None else (PARTITION_EVENTS, {"partition": partition})
     )
     if not follow:
         call.print(call.answer(operation, **subject))

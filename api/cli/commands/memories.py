@@ -198,21 +198,21 @@ def stats(call: Call) -> None:
 )
 def map_(call: Call) -> None:
     """Into a file too, where one is named."""
+    (path,) = call.take("out")
+    look = look_of(call, path)
+    if path is None:
+        call.print(call.answer())
+        return
     from engramlog_server.api.pictures.map import map_picture
     from engramlog_server.api.pictures.svg import check_file, write_picture
 
-    (path,) = call.take("out")
-    look = look_of(call, path)
-    if path is not None:
-        check_file(path)
+    check_file(path)
     answer = call.answer()
-    if path is not None:
-        if not answer["nodes"]:
-            raise refused("map", "no memories", "at least one memory; nothing was drawn")
-        drawn = map_picture(answer, look)
-        write_picture(drawn.root, path)
-        answer = answer | {"drawn": str(path), "remarks": drawn.remarks}
-    call.print(answer)
+    if not answer["nodes"]:
+        raise refused("map", "no memories", "at least one memory; nothing was drawn")
+    drawn = map_picture(answer, look)
+    write_picture(drawn.root, path)
+    call.print(answer | {"drawn": str(path), "remarks": drawn.remarks})
 
 
 @command(LIST, more=(Parameter("counts", bool, "Count the memories by each filter, and by law.", False),))

@@ -25,6 +25,7 @@ from engramlog_server.api.cli.show.tables import (
     when,
     words,
 )
+from engramlog_server.events.text import late_words
 from engramlog_server.projections.shapes import (
     Above,
     Diff,
@@ -189,8 +190,6 @@ def _cause(cause: EventCause, console: Console, of: str | None = None) -> Text:
     if cause["because"]:
         told.append(f'; because: "{cause["because"]}"')
     if cause["late_by"] is not None:
-        from engramlog_server.events.envelope import late_words
-
         told.append(f"; {late_words(cause['late_by'])}", "yellow")
     return told
 

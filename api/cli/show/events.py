@@ -9,6 +9,7 @@ from rich.text import Text
 
 from engramlog_server.api.cli.app import err, out
 from engramlog_server.api.cli.show.tables import Cell, Column, ident, tabulate, when, words
+from engramlog_server.events.text import late_words
 from engramlog_server.projections.shapes import LogEvents, LoggedEvent
 
 WORDS = 160
@@ -61,8 +62,6 @@ def waiting(answer: LogEvents) -> None:
 
 
 def _row(event: LoggedEvent) -> dict[str, Cell]:
-    from engramlog_server.events.envelope import late_words
-
     data = event["data"] or {}
     who = "/".join(one for one in (event["actor"], event["principal"], event["model"]) if one)
     about = next((str(data[name]) for name in _ABOUT if data.get(name)), "-")

@@ -23,6 +23,7 @@ from engramlog_server.api.cli.show.tables import (
     when,
     words,
 )  # fmt: skip
+from engramlog_server.events.text import late_words
 from engramlog_server.events.trust import ASSERTED
 from engramlog_server.projections import shapes
 from engramlog_server.projections.shapes import (
@@ -213,8 +214,6 @@ def _why(entry: Change) -> Text:
     if because := entry.get("because"):
         told.append(f'; because: "{because}"')
     if (late := entry.get("late_by")) is not None:
-        from engramlog_server.events.envelope import late_words
-
         told.append(f"; {late_words(late)}", "yellow")
     if (weighed := entry.get("weighed_at")) is not None:
         told.append(f"; weights at {told_at(weighed, out)}", "yellow")

@@ -25,6 +25,7 @@ from engramlog_server.api.http.callers import caller_in
 from engramlog_server.api.http.routing import admission_of, by_thread, new_router, parts_of, read_json
 from engramlog_server.api.http.server.listener import AT_THE_FOLDER, FORWARDED
 from engramlog_server.api.operations.definition import Given, Operation
+from engramlog_server.api.operations.events import without_waiting
 from engramlog_server.api.operations.groups import MADE_WHOLE
 from engramlog_server.api.requests.checks import come_in_by
 from engramlog_server.api.work.patience import NeedsHeavyLane, Patience, with_patience
@@ -39,7 +40,7 @@ from engramlog_server.events.errors import (
 ADDRESS: Final = "/v1/command"
 MARK: Final = {"engramlog-command": "1", "cache-control": "no-store"}
 """A header by which a command knows that this door answered."""
-SERVED: Mapping[tuple[str, str], Operation] = {one.route: one for one in MADE_WHOLE if one.served}
+SERVED: Mapping[tuple[str, str], Operation] = {one.route: one for one in (*MADE_WHOLE, without_waiting()) if one.served}
 """What may be asked and told here, by method and path."""
 LEFT = (TooManyRequests, ServerBusy, StoreUnavailable, DeadlineExceeded)
 """A command has a way of its own where the service has not the room or the time."""

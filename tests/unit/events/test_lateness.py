@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.events.envelope import late_words, lateness
+from engramlog_server.events.envelope import lateness
+from engramlog_server.events.text import late_words
 from tests.rows import each_row
 
 MINUTE = 60_000_000
