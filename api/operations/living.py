@@ -70,6 +70,7 @@ REINFORCE = Operation(
     help="Record a use or manual review, which strengthens a memory. Shows each law before and after.",
     call="living.reinforce",
     needs=needs.SAYS,
+    verb="reinforce",
     path=f"{MEMORY}/reinforce",
     question=(
         Parameter(

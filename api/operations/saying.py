@@ -122,6 +122,7 @@ EDIT = Operation(
     help="Give a memory better words under the same id. Older versions stay readable; equal words write nothing.",
     call="rememberer.edit",
     needs=needs.CORRECTS,
+    verb="edit",
     path=f"{MEMORY}/edit",
     question=(
         needed("content", "The whole new text.", "I drink green tea", option=TEXT),
@@ -149,6 +150,7 @@ MENTION = Operation(
     help="Record that a memory was mentioned again, which strengthens it. A mention by the user undoes a negation.",
     call="writer.mention",
     needs=needs.SAYS,
+    verb="mention",
     path=f"{MEMORY}/mention",
     question=(
         Parameter("similarity", float | None, "Similarity of the mention to the memory, 0 to 1.", None, (0.9,)),

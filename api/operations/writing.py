@@ -27,6 +27,7 @@ NEGATE = Operation(
     help="Mark a memory as no longer true, keep its history, and optionally say what is true now.",
     call="writer.negate",
     needs=needs.CORRECTS,
+    verb="negate",
     path=f"{MEMORY}/negate",
     question=(
         text("correction", "What is true now; saved as a new memory.", "I drink tea now"),
@@ -66,6 +67,7 @@ SENSITIVITY = Operation(
     help="Set how sensitive a memory is. Only this can lower the level that rules found.",
     call="writer.set_sensitivity",
     needs=needs.CORRECTS,
+    verb="set_sensitivity",
     path=f"{MEMORY}/sensitivity",
     title="Set the sensitivity",
     question=(

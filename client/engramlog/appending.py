@@ -107,6 +107,13 @@ def carried_out(scope: Scope, told: Said, path: str, asked: Mapping[str, Any]) -
     return {**done, "event_ids": list(dict.fromkeys(one["event_id"] for one in made))}
 
 
+def done_to(scope: Scope, told: Said, memory_id: str, verb: str, asked: Mapping[str, Any]) -> Plan[dict[str, Any]]:
+    """What a verb about one memory did, with the changes of this memory and its successor only."""
+    done = yield from carried_out(scope, told, f"{memory_path(told.owner, memory_id)}/{verb}", asked)
+    about = (memory_id, done.get("replaced_by"))
+    return done | {"id": memory_id, "changes": [one for one in done["changes"] if one["memory"] in about]}
+
+
 def appended(scope: Scope, told: Said, events: list[Event], *, judge: bool = False) -> Plan[Any]:
     """Append; where the call's key is known, only if it is for these very events, at whatever time they were told first.
 

@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from engramlog import deleting, following, many, pictures, reading, talk, writing
+from engramlog import deleting, following, many, pictures, questions, reading, talk, writing
 from engramlog.authority import trusting
 from engramlog.errors import Unreachable, refused
 from engramlog.following import SILENCE, Changed, Messages, changes_in
@@ -39,18 +39,13 @@ class Verbs(Questions):
     context = Verb(reading.context)
     get = Verb(reading.get)
     get_all = Verb(reading.get_all)
-    edit = Verb(writing.update, "edit")
-    update = Verb(writing.update)
+    update = Verb(questions.edit, "update")
     import_chats = Verb(talk.import_chats)
     extract = Verb(talk.extract)
     delete = Verb(writing.delete)
     delete_all = Verb(deleting.delete_all)
     history = Verb(reading.history)
-    negate = Verb(writing.negate)
     confirm = Verb(writing.confirm)
-    mention = Verb(writing.mention)
-    set_sensitivity = Verb(writing.set_sensitivity)
-    reinforce = Verb(writing.reinforce)
     report_ground = Verb(writing.report_ground)
     merge = Verb(writing.merge)
     unmerge = Verb(writing.unmerge)

@@ -24,6 +24,8 @@ from engramlog.answers import (
     Counts,
     Curves,
     Diff,
+    Edited,
+    Effects,
     FactsKnown,
     Fading,
     Found,
@@ -37,6 +39,7 @@ from engramlog.answers import (
     KnowledgeMap,
     Laws,
     Left,
+    LevelSet,
     Listing,
     LogEvents,
     MemoryHealth,
@@ -50,6 +53,7 @@ from engramlog.answers import (
     ParametersKnown,
     Provenance,
     ReadsTold,
+    Reinforced,
     Replayed,
     RestoredMany,
     Retracted,
@@ -62,7 +66,9 @@ from engramlog.answers import (
     SynonymsKnown,
     WhoAsks,
 )
+from engramlog.appending import done_to
 from engramlog.edge import spelled
+from engramlog.events import said
 from engramlog.reading import memory_path
 from engramlog.verb import Verb
 from engramlog.wire import Plan, Scope, ask, checked, given, got, of_all, pairs, path_of, posted, quoted
@@ -475,6 +481,169 @@ def stats(
     return OwnerStats.decode(told)
 
 
+def edit(
+    scope: Scope,
+    memory_id: str,
+    content: str,
+    *,
+    owner: str | None = None,
+    summary: str | None = None,
+    keywords: Sequence[str] | None = None,
+    tags: Sequence[str] | None = None,
+    because: str | None = None,
+    grounds: Sequence[Mapping[str, object]] | None = None,
+    metadata: Mapping[str, str | int | float | bool] | None = None,
+    dry_run: bool | None = None,
+    actor: str = "user",
+    occurred_at: datetime | str | None = None,
+    key: str | None = None,
+) -> Plan[Edited]:
+    """Give a memory better words under the same id. Older versions stay readable; equal words write nothing.
+
+    `content`: The whole new text.
+    `summary`: A shorter text.
+    `keywords`: Replaces the earlier ones.
+    `tags`: Replaces the earlier ones.
+    `because`: Why it is kept.
+    `grounds`: Replaces the earlier ones.
+    `metadata`: Replaces the earlier values.
+    `dry_run`: Show what would change. Write nothing.
+    `actor`: Actor of the event: user, assistant or judge. Default: user.
+    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
+    `key`: Your own name for this call: repeated with it, the call writes nothing and returns its first answer.
+    """
+    told = said(scope, owner, actor, occurred_at, None, key)
+    done = yield from done_to(
+        scope,
+        told,
+        memory_id,
+        "edit",
+        given(
+            {
+                "content": content,
+                "summary": summary,
+                "keywords": None if keywords is None else list(keywords),
+                "tags": None if tags is None else list(tags),
+                "because": because,
+                "grounds": None if grounds is None else [*grounds],
+                "metadata": metadata,
+                "dry_run": dry_run,
+            }
+        ),
+    )
+    return Edited.decode(done)
+
+
+def mention(
+    scope: Scope,
+    memory_id: str,
+    *,
+    owner: str | None = None,
+    similarity: float | None = None,
+    turn_id: str | None = None,
+    session: str | None = None,
+    dry_run: bool | None = None,
+    actor: str = "user",
+    occurred_at: datetime | str | None = None,
+    key: str | None = None,
+) -> Plan[Effects]:
+    """Record that a memory was mentioned again, which strengthens it. A mention by the user undoes a negation.
+
+    `similarity`: Similarity of the mention to the memory, 0 to 1.
+    `turn_id`: Turn in which it was said.
+    `session`: Session (conversation) id.
+    `dry_run`: Show what would change. Write nothing.
+    `actor`: Actor of the event: user, assistant or judge. Default: user.
+    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
+    `key`: Your own name for this call: repeated with it, the call writes nothing and returns its first answer.
+    """
+    told = said(scope, owner, actor, occurred_at, session, key)
+    done = yield from done_to(
+        scope, told, memory_id, "mention", given({"similarity": similarity, "turn_id": turn_id, "dry_run": dry_run})
+    )
+    return Effects.decode(done)
+
+
+def negate(
+    scope: Scope,
+    memory_id: str,
+    *,
+    owner: str | None = None,
+    correction: str | None = None,
+    replaced_by: str | None = None,
+    resolution: str | None = None,
+    never: bool | None = None,
+    turn_id: str | None = None,
+    session: str | None = None,
+    dry_run: bool | None = None,
+    actor: str = "user",
+    occurred_at: datetime | str | None = None,
+    key: str | None = None,
+    reason: str | None = None,
+) -> Plan[Effects]:
+    """Mark a memory as no longer true, keep its history, and optionally say what is true now.
+
+    `correction`: What is true now; saved as a new memory.
+    `replaced_by`: Or the id of a memory that is true now.
+    `resolution`: latest_wins, version_keep or weight_balance. [default: by category].
+    `never`: It was never true: do not remember it again, even if it is repeated. Only a person can say so.
+    `turn_id`: Turn in which it was said.
+    `session`: Session (conversation) id.
+    `dry_run`: Show what would change. Write nothing.
+    `actor`: Actor of the event: user, assistant or judge. Default: user.
+    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
+    `key`: Your own name for this call: repeated with it, the call writes nothing and returns its first answer.
+    `reason`: The reason; kept in the log.
+    """
+    told = said(scope, owner, actor, occurred_at, session, key)
+    done = yield from done_to(
+        scope,
+        told,
+        memory_id,
+        "negate",
+        given(
+            {
+                "correction": correction,
+                "replaced_by": replaced_by,
+                "resolution": resolution,
+                "never": never,
+                "turn_id": turn_id,
+                "dry_run": dry_run,
+                "reason": reason,
+            }
+        ),
+    )
+    return Effects.decode(done)
+
+
+def set_sensitivity(
+    scope: Scope,
+    memory_id: str,
+    level: int,
+    reason: str,
+    *,
+    owner: str | None = None,
+    dry_run: bool | None = None,
+    actor: str = "user",
+    occurred_at: datetime | str | None = None,
+    key: str | None = None,
+) -> Plan[LevelSet]:
+    """Set how sensitive a memory is. Only this can lower the level that rules found.
+
+    `level`: 0 public, 1 general, 2 sensitive, 3 secret.
+    `reason`: The reason; kept in the log.
+    `dry_run`: Show what would change. Write nothing.
+    `actor`: Actor of the event: user, assistant or judge. Default: user.
+    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
+    `key`: Your own name for this call: repeated with it, the call writes nothing and returns its first answer.
+    """
+    told = said(scope, owner, actor, occurred_at, None, key)
+    done = yield from done_to(
+        scope, told, memory_id, "sensitivity", given({"level": level, "reason": reason, "dry_run": dry_run})
+    )
+    return LevelSet.decode(done)
+
+
 def restore_many(
     scope: Scope,
     ids: Sequence[str],
@@ -821,6 +990,35 @@ def review(
         ),
     )
     return ReviewsDue.decode(told)
+
+
+def reinforce(
+    scope: Scope,
+    memory_id: str,
+    *,
+    owner: str | None = None,
+    outcome: str = "used",
+    from_memory: str | None = None,
+    turn_id: str | None = None,
+    actor: str = "assistant",
+    occurred_at: datetime | str | None = None,
+    key: str | None = None,
+) -> Plan[Reinforced]:
+    """Record a use or manual review, which strengthens a memory. Shows each law before and after.
+
+    `outcome`: used, task_success, task_failure or manual_review. Stability x 1.2, 2.0, 0.8 or 1.5; `used` also adds 0.3
+    to the importance (at most once in two hours), and a task grades a review 5 or 2. Default: used.
+    `from_memory`: The memory that led there; with used and manual_review their association grows.
+    `turn_id`: The turn in whose answer it was used, or the turn of the reply; `answers` shows the outcome.
+    `actor`: Actor of the event: user, assistant or judge. Default: assistant.
+    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
+    `key`: Your own name for this call: repeated with it, the call writes nothing and returns its first answer.
+    """
+    told = said(scope, owner, actor, occurred_at, None, key)
+    done = yield from done_to(
+        scope, told, memory_id, "reinforce", given({"outcome": outcome, "from_memory": from_memory, "turn_id": turn_id})
+    )
+    return Reinforced.decode(done)
 
 
 def grade(
@@ -2086,6 +2284,10 @@ class Questions:
     provenance = Verb(provenance)
     uses = Verb(uses)
     stats = Verb(stats)
+    edit = Verb(edit)
+    mention = Verb(mention)
+    negate = Verb(negate)
+    set_sensitivity = Verb(set_sensitivity)
     restore_many = Verb(restore_many)
     assess = Verb(assess)
     map = Verb(map_, "map")
@@ -2096,6 +2298,7 @@ class Questions:
     health = Verb(health)
     fading = Verb(fading)
     review = Verb(review)
+    reinforce = Verb(reinforce)
     grade = Verb(grade)
     profile = Verb(profile)
     choose_profile = Verb(choose_profile)

@@ -1,4 +1,5 @@
-"""Verbs that tell. Each is a plan: one request to the service, which decides, waits for the fold and tells what it did.
+"""Verbs that tell, as far as they differ from their routes; the others are in `engramlog.questions`. Each is a plan: one request
+to the service, which decides, waits for the fold and tells what it did.
 
 What is said anew (`add`, `add_many`) and deleted has ids that are made here, and goes through `POST /v1/events` or with an
 `event_id`; everything else has a key: the call's own, or one made for it. Either way a request that was carried out and whose
@@ -14,17 +15,13 @@ from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
-from engramlog.answers import Added, Edited, Effects, LevelSet, Reinforced, Removed, Reported, Restored
-from engramlog.appending import carried_out, told_to, wrote
+from engramlog.answers import Added, Effects, Removed, Reported, Restored
+from engramlog.appending import carried_out, done_to, told_to, wrote
 from engramlog.edge import spelled
 from engramlog.errors import InputError, refused
 from engramlog.events import Message, Said, created, made_id, said, spoken
 from engramlog.many import MOST
-from engramlog.reading import memory_path
 from engramlog.wire import Plan, Scope, ask, checked, path_of, posted
-
-ANSWERS: Mapping[str, type[Effects]] = {"edit": Edited, "sensitivity": LevelSet}
-"""Verbs that tell more than effects."""
 
 
 def add(
@@ -118,36 +115,6 @@ def _conversation(
     return Added.decode(done | {"id": only, "ids": made.memories, "turns": made.turns, "event_ids": ids})
 
 
-def update(
-    scope: Scope,
-    memory_id: str,
-    content: str,
-    *,
-    owner: str | None = None,
-    summary: str | None = None,
-    keywords: Sequence[str] | None = None,
-    tags: Sequence[str] | None = None,
-    because: str | None = None,
-    grounds: Sequence[Mapping[str, str]] | None = None,
-    metadata: Mapping[str, str | int | float | bool] | None = None,
-    dry_run: bool = False,
-    actor: str = "user",
-    occurred_at: datetime | str | None = None,
-    key: str | None = None,
-) -> Plan[Effects]:
-    """A new version of a memory's text; older versions stay readable. Where it is no longer so, `negate` it instead.
-
-    `because`, `grounds` and `metadata` replace what there was where they are given; keywords and tags too.
-    `dry_run`: tells what it would do, and nothing is written.
-    """
-    told = said(scope, owner, actor, occurred_at, key=key)
-    fields: dict[str, Any] = {"content": content, "summary": summary, "because": because}
-    fields |= {"keywords": _listed(keywords), "tags": _listed(tags)}
-    fields["grounds"] = None if grounds is None else [dict(one) for one in grounds]
-    fields["metadata"] = None if metadata is None else dict(metadata)
-    return (yield from _one(scope, told, memory_id, "edit", **fields, **_if_told(dry_run=dry_run)))
-
-
 def delete(
     scope: Scope,
     memory_id: str,
@@ -207,109 +174,8 @@ def confirm(
     """
     told = said(scope, owner, actor, occurred_at, session, key)
     verb = "confirm" if similarity is None and turn_id is None else "mention"
-    return (
-        yield from _one(
-            scope, told, memory_id, verb, similarity=similarity, turn_id=turn_id, **_if_told(dry_run=dry_run)
-        )
-    )
-
-
-def mention(
-    scope: Scope,
-    memory_id: str,
-    *,
-    owner: str | None = None,
-    similarity: float | None = None,
-    turn_id: str | None = None,
-    session: str | None = None,
-    dry_run: bool = False,
-    actor: str = "user",
-    occurred_at: datetime | str | None = None,
-    key: str | None = None,
-) -> Plan[Effects]:
-    """It was said again: active from here on, and reaffirmed where it was negated before. `dry_run`: only tells."""
-    told = said(scope, owner, actor, occurred_at, session, key)
-    return (
-        yield from _one(
-            scope, told, memory_id, "mention", similarity=similarity, turn_id=turn_id, **_if_told(dry_run=dry_run)
-        )
-    )
-
-
-def reinforce(
-    scope: Scope,
-    memory_id: str,
-    *,
-    owner: str | None = None,
-    outcome: str = "used",
-    from_memory: str | None = None,
-    turn_id: str | None = None,
-    actor: str = "assistant",
-    occurred_at: datetime | str | None = None,
-    key: str | None = None,
-) -> Plan[Reinforced]:
-    """It was put to use: outcome `used`, `task_success`, `task_failure` or `manual_review`. Only where it shaped the reply.
-
-    `turn_id`: of the turn that was answered, or of the reply; `answer` tells the outcome beside it.
-    """
-    told = said(scope, owner, actor, occurred_at, key=key)
-    about = {"outcome": outcome, "from_memory": from_memory, "turn_id": turn_id}
-    done = yield from _done(scope, told, memory_id, "reinforce", about)
-    return Reinforced.decode(done)
-
-
-def negate(
-    scope: Scope,
-    memory_id: str,
-    *,
-    owner: str | None = None,
-    correction: str | None = None,
-    replaced_by: str | None = None,
-    resolution: str | None = None,
-    never: bool = False,
-    reason: str = "",
-    turn_id: str | None = None,
-    session: str | None = None,
-    dry_run: bool = False,
-    actor: str = "user",
-    occurred_at: datetime | str | None = None,
-    key: str | None = None,
-) -> Plan[Effects]:
-    """It is no longer so: demoted, kept with its history. A `correction` becomes a new memory that stands for it.
-
-    `never`: it was never so, and told again by anybody it becomes no memory; the user says so.
-    `dry_run`: tells what it would do, and nothing is written.
-    """
-    if correction is not None and replaced_by is not None:
-        raise refused("replaced_by", replaced_by, "nothing beside a correction: a new text, or a memory that is there")
-    told = said(scope, owner, actor, occurred_at, session, key)
-    asked = {"correction": correction, "replaced_by": replaced_by, "resolution": resolution, "turn_id": turn_id}
-    return (
-        yield from _one(
-            scope, told, memory_id, "negate", **asked, **_if_told(never=never, reason=reason, dry_run=dry_run)
-        )
-    )
-
-
-def set_sensitivity(
-    scope: Scope,
-    memory_id: str,
-    level: int,
-    *,
-    reason: str,
-    owner: str | None = None,
-    dry_run: bool = False,
-    occurred_at: datetime | str | None = None,
-    key: str | None = None,
-) -> Plan[Effects]:
-    """The user says how sensitive it is: 0 public, 1 general, 2 sensitive, 3 secret. The one way down; not an agent's to say.
-
-    `dry_run`: tells what it would do, and nothing is written.
-    """
-    told = said(scope, owner, "user", occurred_at, key=key)
-    return (
-        yield from _one(scope, told, memory_id, "sensitivity", level=level, reason=reason, **_if_told(dry_run=dry_run))
-    )
+    asked = {"similarity": similarity, "turn_id": turn_id, **_if_told(dry_run=dry_run)}
+    return Effects.decode((yield from done_to(scope, told, memory_id, verb, asked)))
 
 
 def report_ground(
@@ -378,26 +244,10 @@ def unmerge(
 ) -> Plan[Effects]:
     """Undo a merge: the sources come back as they were. `dry_run`: only tells."""
     told = said(scope, owner, actor, occurred_at, key=key)
-    return (yield from _one(scope, told, into, "unmerge", **_if_told(reason=reason, dry_run=dry_run)))
-
-
-def _one(scope: Scope, told: Said, memory_id: str, verb: str, **asked: Any) -> Plan[Effects]:
-    """A verb about one memory that stands, which the service carries out."""
-    return ANSWERS.get(verb, Effects).decode((yield from _done(scope, told, memory_id, verb, asked)))
-
-
-def _done(scope: Scope, told: Said, memory_id: str, verb: str, asked: Mapping[str, Any]) -> Plan[dict[str, Any]]:
-    """What the service answers, with the changes of this memory and its successor only."""
-    done = yield from carried_out(scope, told, f"{memory_path(told.owner, memory_id)}/{verb}", asked)
-    about = (memory_id, done.get("replaced_by"))
-    return done | {"id": memory_id, "changes": [one for one in done["changes"] if one["memory"] in about]}
+    asked = _if_told(reason=reason, dry_run=dry_run)
+    return Effects.decode((yield from done_to(scope, told, into, "unmerge", asked)))
 
 
 def _if_told(**fields: Any) -> dict[str, Any]:
     """Fields of a request, without those that say nothing."""
     return {name: value for name, value in fields.items() if value}
-
-
-def _listed(words: Sequence[str] | None) -> list[str] | None:
-    """None keeps what is there; an empty list, unlike an empty tuple, is sent."""
-    return None if words is None else list(words)

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from textwrap import wrap
-from types import NoneType, UnionType
+from types import MappingProxyType, NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 from engramlog_server.api.operations.access import ISSUE, ME
@@ -35,6 +35,12 @@ TIMES = frozenset(
 """What may be told as a date-time too."""
 ONCE = frozenset({ISSUE})
 """Never sent again: who got no answer would have made two."""
+TELLING: Mapping[str, Mapping[str, str]] = {
+    **{verb: {} for verb in ("edit", "negate", "mention", "set_sensitivity")},
+    "reinforce": {"outcome": "used", "actor": "assistant"},
+}
+"""Verbs that tell something of one memory, under a key and at a time of the client's; with defaults that are the client's own."""
+WHO_SAYS = ("actor", "occurred_at", "session", "key")
 PAIRS = frozenset({"metadata"})
 """Sent as `name=value`, told as a mapping."""
 WIDTH = 120
@@ -76,7 +82,9 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from engramlog.answers import {", ".join(answered)}
+from engramlog.appending import done_to
 from engramlog.edge import spelled
+from engramlog.events import said
 from engramlog.reading import memory_path
 from engramlog.verb import Verb
 from engramlog.wire import Plan, Scope, ask, checked, given, got, of_all, pairs, path_of, posted, quoted
@@ -103,10 +111,26 @@ def _verb(name: str, operation: Operation) -> str:
     arguments += [f"{one.name}: {_asked(one)}" for one in needed]
     arguments += [f"{one.name}: {_unless_told(one)}" for one in placed]
     named = ["owner: str | None = None"] if whose else []
-    named += [f"{one.name}: {_unless_told(one)}" for one in others]
+    own = TELLING.get(name, {})
+    named += [
+        f'{one.name}: str = "{own.get(one.name, one.default)}"'
+        if one.name in own or (name in TELLING and one.kind == SPEAKER)
+        else f"{one.name}: {_unless_told(one)}"
+        for one in others
+    ]
     told = ", ".join([*arguments, *(["*", *named] if named else [])])
-    given = ", ".join(f'"{one.name}": {_sent(one)}' for one in (*needed, *placed, *others))
+    sent = [one for one in (*needed, *placed, *others) if name not in TELLING or one.name not in WHO_SAYS]
+    given = ", ".join(f'"{one.name}": {_sent(one)}' for one in sent)
     path = _path(operation)
+    if name in TELLING:
+        session = "session" if any(one.name == "session" for one in others) else "None"
+        return (
+            f"def {name}({told}) -> Plan[{operation.answer}]:\n"
+            f"    {_quoted(operation.help, _explained([*needed, *placed, *others], own))}\n"
+            f"    told = said(scope, owner, actor, occurred_at, {session}, key)\n"
+            f'    done = yield from done_to(scope, told, memory_id, "{operation.name}", given({{{given}}}))\n'
+            f"    return {operation.answer}.decode(done)\n"
+        )
     if operation.body is None:
         request = f"got({path}{', **{' + given + '}' if given else ''})"
     else:
@@ -158,8 +182,10 @@ def _unless_told(parameter: Parameter) -> str:
 def _sent(parameter: Parameter) -> str:
     if parameter.name in TIMES:
         return f"spelled({parameter.name})"
-    if parameter.name in PAIRS:
+    if parameter.name in PAIRS and get_origin(parameter.kind) is list:
         return f"pairs({parameter.name})"
+    if parameter.kind == list[str] | None:  # an empty list says that none is left
+        return f"None if {parameter.name} is None else list({parameter.name})"
     if _of_records(parameter):  # an empty list says something: that there is none of it
         listed = f"[*{parameter.name}]"
         return f"None if {parameter.name} is None else {listed}" if None in parameter.kind else listed
@@ -172,11 +198,11 @@ def _of_records(parameter: Parameter) -> bool:
     return isinstance(parameter.kind, list) and any(isinstance(one, Record) for one in parameter.kind)
 
 
-def _explained(parameters: Iterable[Parameter]) -> Iterator[str]:
+def _explained(parameters: Iterable[Parameter], own: Mapping[str, str] = MappingProxyType({})) -> Iterator[str]:
     for one in parameters:
-        default = ""
-        if one.default not in (REQUIRED, None, "", False) and not isinstance(one.default, list | type):
-            default = f" Default: {one.default}."
+        default, usual = "", own.get(one.name, one.default)
+        if usual not in (REQUIRED, None, "", False) and not isinstance(usual, list | type):
+            default = f" Default: {usual}."
         yield f"`{one.name}`: {_described(one).rstrip('.')}.{default}"
 
 
