@@ -218,10 +218,14 @@ class Operation:
 
     @property
     def served(self) -> bool:
-        """Whether a running service may carry it out for a command: it takes a moment, and asks, or may be told under a key."""
+        """Whether a running service may carry it out for a command: it asks, or takes a moment and may be told under a key.
+
+        A heavy question it answers where it takes a moment of this owner.
+        """
         of_store = self.work is Work.WATCH and "owner" not in self.subject
-        quick = of_store or (self.work is Work.LIGHT and "owner" in self.subject)
-        return quick and self.needs is not None and not self.apart and (self.asks or self.tells)
+        quick = of_store or (self.work in (Work.LIGHT, Work.HEAVY) and "owner" in self.subject)
+        told = self.asks or (self.tells and self.work is not Work.HEAVY)
+        return quick and self.needs is not None and not self.apart and told
 
     def but(self, **other: Any) -> Operation:
         """The same but for this."""

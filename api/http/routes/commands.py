@@ -28,7 +28,7 @@ from engramlog_server.api.operations.definition import Given, Operation
 from engramlog_server.api.operations.events import without_waiting
 from engramlog_server.api.operations.groups import MADE_WHOLE
 from engramlog_server.api.requests.checks import come_in_by
-from engramlog_server.api.work.patience import NeedsHeavyLane, Patience, with_patience
+from engramlog_server.api.work.patience import NeedsHeavyLane, Patience, Work, with_patience
 from engramlog_server.events.errors import (
     DeadlineExceeded,
     EngramlogError,
@@ -44,6 +44,8 @@ SERVED: Mapping[tuple[str, str], Operation] = {one.route: one for one in (*MADE_
 """What may be asked and told here, by method and path."""
 LEFT = (TooManyRequests, ServerBusy, StoreUnavailable, DeadlineExceeded)
 """A command has a way of its own where the service has not the room or the time."""
+MOMENT_SECONDS: Final = 2.0
+"""How long a heavy question of a command may take here: it has a light one's place."""
 AnswersFor = Callable[[Mapping[str, Any]], bool]
 """Whether the service would answer as the command by itself: what the command says of its code and settings."""
 router = new_router()
@@ -74,7 +76,8 @@ async def command(request: Request) -> Response:
     try:
         call = _understood(asked, request.app.state.answers_for, (await parts_of(request)).application)
         admitted = partial(come_in_by, "terminal", call.carry_out)
-        told: bytes = await admission_of(request).run(call.operation.work, str(call.given.get("owner", "")), admitted)
+        work = Work.LIGHT if call.operation.work is Work.HEAVY else call.operation.work
+        told: bytes = await admission_of(request).run(work, str(call.given.get("owner", "")), admitted)
     except EngramlogError as error:
         from engramlog_server.api.requests.checks import refusal_told
 
@@ -114,13 +117,17 @@ class _Call:
         if self.operation.tells_by(self.given):  # it has no end in the middle, between writing and folding
             with with_patience(Patience(light=self.is_light)):
                 return self.operation.ask(self.application, self.given)
-        if not any(self.given.get(name) is not None for name in ("as_of", "known")):
+        of_the_past = any(self.given.get(name) is not None for name in ("as_of", "known"))
+        if not of_the_past and self.operation.work is not Work.HEAVY:
             return self.operation.ask(self.application, self.given)
+        patience = Patience(light=True)
+        if self.operation.work is Work.HEAVY:
+            patience.begin(MOMENT_SECONDS)
         try:  # what is long shows a bar where the command itself folds it
-            with with_patience(Patience(light=True)):
+            with with_patience(patience):
                 return self.operation.ask(self.application, self.given)
         except NeedsHeavyLane:
-            raise _Left("a long past") from None
+            raise _Left("a long question") from None
 
 
 def _understood(asked: Any, answers_for: AnswersFor, application: Application) -> _Call:

@@ -19,7 +19,7 @@ from engramlog_server.api.cli.main import run
 from engramlog_server.api.http.app import create_app
 from engramlog_server.api.http.routes.commands import SERVED
 from engramlog_server.api.http.server.serve import Server, serve_on
-from engramlog_server.api.work.patience import LIGHT_STEPS, Patience, weigh
+from engramlog_server.api.work.patience import LIGHT_STEPS, Patience, current_check, weigh
 from engramlog_server.consumers.fold.worker import FoldWorker
 from engramlog_server.events.envelope import decode
 from engramlog_server.events.errors import StoreUnavailable, TooManyRequests
@@ -51,6 +51,23 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "GET /v1/owners/{owner}/counts": ("list", "alice", "--counts", "--mode", "debug", "--level", "full", *AT),
     "GET /v1/owners/{owner}/assess": ("assess", "alice", "coffee", *AT),
     "GET /v1/owners/{owner}/memories/{memory_id}/associations": ("associations", "alice", "m1", *AT),
+    "GET /v1/owners/{owner}/memories/{memory_id}/uses": ("why", "alice", "m1", "--uses"),
+    "GET /v1/owners/{owner}/memories/{memory_id}/compare": (
+        "compare",
+        "alice",
+        "m1",
+        "--since",
+        "2026-01-05",
+        "--until",
+        "2026-03-01",
+    ),
+    "GET /v1/owners/{owner}/compare": ("compare", "alice", *AT),
+    "GET /v1/owners/{owner}/map": ("map", "alice", *AT),
+    "GET /v1/owners/{owner}/diff": ("diff", "alice", "--since", "2026-01-05"),
+    "GET /v1/owners/{owner}/answers": ("answers", "alice"),
+    "GET /v1/owners/{owner}/answers/{turn_id}": ("answers", "alice", "none"),
+    "GET /v1/owners/{owner}/sources": ("events", "alice", "--sources"),
+    "GET /v1/owners/{owner}/events": ("events", "alice"),
     "GET /v1/owners/{owner}/facts": ("facts", "alice"),
     "GET /v1/owners/{owner}/times": ("events", "alice", "--times"),
     "GET /v1/owners/{owner}/synonyms": ("synonyms", "alice"),
@@ -72,9 +89,10 @@ NO_COMMAND = {
     "GET /v1/owners/{owner}/history",
     "GET /v1/owners/{owner}/embedding",
     "GET /v1/owners/{owner}/heads",
+    "GET /v1/owners/{owner}/instants",
     "GET /v1/me",
 }
-"""`history` without an id asks by the path of one memory, and tells the owner's head; `embed` computes."""
+"""`history` without an id asks by the path of one memory, and tells the owner's head; `embed` computes; `instants` is HTTP's."""
 MOVING = {
     "GET /v1/status": ("status",),
     "GET /v1/jobs": ("status", "--jobs"),
@@ -205,6 +223,7 @@ def _environment(monkeypatch: pytest.MonkeyPatch, beside: Beside) -> None:
     monkeypatch.setattr(running_service, "HEARD_SECONDS", PATIENCE)
     monkeypatch.setattr(running_service.exchanged, "__kwdefaults__", {"heard": PATIENCE, "answer": PATIENCE})
     monkeypatch.setattr("engramlog_server.ops.running_service.STORE_SECONDS", PATIENCE)
+    monkeypatch.setattr("engramlog_server.api.http.routes.commands.MOMENT_SECONDS", PATIENCE)
     beside.calls.clear()
 
 
@@ -454,7 +473,7 @@ def test_a_service_of_other_code_is_asked_for_nothing(by_service: Ran, monkeypat
     "words",
     [
         ("stats",),
-        ("why", "alice", "m1", "--uses"),
+        ("replay", "alice"),
         ("status", "--owners"),
         ("delete", "alice", "m1"),
         ("edit", "alice", "m1", "--tier", "core"),
@@ -475,6 +494,16 @@ def test_a_long_past_is_left_to_the_command_which_shows_how_far_it_is(
     monkeypatch.setattr("engramlog_server.api.work.patience.LIGHT_STEPS", 0)
     with pytest.raises(Opened):
         by_service("list", "of-old", "--as-of", "2026-01-05")
+    assert beside.calls
+
+
+def test_a_heavy_question_that_takes_more_than_a_moment_is_left_to_the_command(
+    beside: Beside, by_service: Ran, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engramlog_server.api.http.routes.commands.MOMENT_SECONDS", 0.0)
+    monkeypatch.setattr(beside.application.knower, "map", lambda *_args, **_given: current_check()(1, 2))
+    with pytest.raises(Opened):
+        by_service("map", "alice")
     assert beside.calls
 
 
