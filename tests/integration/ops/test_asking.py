@@ -89,10 +89,9 @@ NO_COMMAND = {
     "GET /v1/owners/{owner}/history",
     "GET /v1/owners/{owner}/embedding",
     "GET /v1/owners/{owner}/heads",
-    "GET /v1/owners/{owner}/instants",
     "GET /v1/me",
 }
-"""`history` without an id asks by the path of one memory, and tells the owner's head; `embed` computes; `instants` is HTTP's."""
+"""`history` without an id asks by the path of one memory, and tells the owner's head; `embed` computes."""
 MOVING = {
     "GET /v1/status": ("status",),
     "GET /v1/jobs": ("status", "--jobs"),
