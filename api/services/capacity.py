@@ -20,7 +20,7 @@ from engramlog_server.events.redis.admission import APPEND_FULL, Room, read_room
 from engramlog_server.events.redis.log import recorded_of
 from engramlog_server.events.redis.server import redis_micros, release_of
 from engramlog_server.events.redis.wire import Wire, WirePool
-from engramlog_server.projections.fold.changelog import reason_told
+from engramlog_server.projections.fold.changelog import REASONS, reason_told
 from engramlog_server.projections.redis.model_uses import UseCounted, last_days, read_uses
 from engramlog_server.projections.redis.room import FoldDebt, room_by_part
 from engramlog_server.projections.shapes import (
@@ -167,7 +167,7 @@ MOST_TOLD = 36_525.0
 """Days; what lasts longer is told in words."""
 OUTSIDE = "outside keys"
 """The server itself, its connections and scripts, and what its allocator rounds up."""
-ELSEWHERE = "Redis runs on another machine; its disk is not visible from here"
+ELSEWHERE = REASONS["room_elsewhere"]
 WARN_FULL = 0.70
 """Share of maxmemory, with what folding will still take, from which `status` warns."""
 
@@ -301,12 +301,12 @@ def lasting(free: float, bytes_a_day: float | None, now: int, why: str | None = 
     if free <= 0:
         return Lasting(0.0, utc_text(from_micros(now)), None)
     if bytes_a_day is None:
-        return Lasting(None, None, "the log is too young to measure its growth")
+        return Lasting(None, None, REASONS["room_young_log"])
     if bytes_a_day <= 0:
-        return Lasting(None, None, "no events were recorded in the measured time")
+        return Lasting(None, None, REASONS["room_nothing_recorded"])
     days = free / bytes_a_day
     if not isfinite(days) or days > MOST_TOLD:
-        return Lasting(None, None, "more than a hundred years at this growth")
+        return Lasting(None, None, REASONS["room_long"])
     return Lasting(round(days, 1), utc_text(from_micros(now) + timedelta(days=days)), None)
 
 
@@ -323,7 +323,7 @@ def _memory(room: Room, events: int, growth: Growth, now: int) -> MemoryCapacity
     left = room.left(APPEND_FULL)
     why = None
     if left is None:
-        why = "Redis has no maxmemory" if room.used else "Redis does not report its memory"
+        why = REASONS["room_no_maxmemory"] if room.used else REASONS["room_untold_memory"]
     lasts = lasting(left or 0, a_day, now, why)
     return {
         "used_bytes": room.used or None,
@@ -371,7 +371,7 @@ def _basis(each: float | None, what: str, growth: Growth, *lasts: Lasting) -> st
 def _disk(kept: Kept, events: int, growth: Growth, now: int) -> DiskCapacity:
     disk, size = kept.disk, kept.aof.bytes
     each, a_day = _by_events(size, events, growth)
-    why = ELSEWHERE if disk is None else None if size else "Redis writes no append-only file"
+    why = ELSEWHERE if disk is None else None if size else REASONS["room_no_file"]
     if kept.trouble is not None:
         why = f"the data folder's disk cannot be looked at: {kept.trouble}"
     there = disk or DiskRoom(0, 0, 0)

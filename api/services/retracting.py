@@ -102,7 +102,8 @@ def act_of(
         try:
             writer.event(step.data, owner, spoken.when, spoken.actor)
         except InputError as problem:
-            refusals.append(NotUndone(type(step.data).__name__, problem.message, 1, ()))
+            why = f"cannot be undone by an event: {problem.message}"
+            refusals.append(NotUndone(type(step.data).__name__, why, 1, ()))
         else:
             steps.append(step)
     if len(steps) > MAX_REQUEST_EVENTS:
@@ -197,8 +198,13 @@ def undo_told(step: UndoStep) -> UndoEvent:
 
 def _not_told(one: NotUndone, partition: int) -> NotUndoneTold:
     first = [position_text(partition, seq) for seq in one.first if seq]
-    why = f"cannot be undone by an event: {one.why}"
-    return {"kind": one.kind, "why": why, "why_code": reason_told(why).code, "events": one.events, "first": first}
+    return {
+        "kind": one.kind,
+        "why": one.why,
+        "why_code": reason_told(one.why).code,
+        "events": one.events,
+        "first": first,
+    }
 
 
 def _remains_told(one: Difference) -> StandsOtherwise:

@@ -36,6 +36,7 @@ from engramlog_server.events.vocabulary import Actor
 from engramlog_server.projections.checks import Check, unchecked
 from engramlog_server.projections.decide.deleting import SPARED
 from engramlog_server.projections.decide.rejecting import readmission
+from engramlog_server.projections.fold.changelog import REASONS
 from engramlog_server.projections.fold.owner import OwnerHistory, OwnerState, fold_on
 from engramlog_server.projections.fold.working_set import names, trouble_with
 from engramlog_server.projections.language.statements import STATEMENT_RULES, statement_field
@@ -50,7 +51,6 @@ from engramlog_server.projections.reports.sides import Difference, Side, differi
 from engramlog_server.projections.reports.strikes import Because, Closure
 from engramlog_server.projections.views.view import OwnerView
 
-ALIKE_TO_ALL = "the two words are synonyms for all owners, and the owner's entry stays"
 SETTINGS = (
     ProfileChosen,
     ParametersChanged,
@@ -102,7 +102,7 @@ def _of_synonyms(state: OwnerState, wanted: OwnerState) -> Iterator[Undone]:
         if now.get(pair) == then.get(pair):
             continue
         if pair not in then and pair[1] in synonyms_of(pair[0]):
-            yield SynonymDefined.__name__, ALIKE_TO_ALL
+            yield SynonymDefined.__name__, REASONS["undo_alike_to_all"]
         else:
             yield None, SynonymDefined(keyword=pair[0], synonym=pair[1], similarity=then.get(pair, 0.0))
 
@@ -146,35 +146,35 @@ ACT = "act"
 NOT_BY_ASIDE = (MemoryDeleted, MemoryRestored, FactRetracted, *SETTINGS)
 """What setting its source aside does not undo."""
 WITHOUT_INVERSE: Mapping[str, str] = {
-    "MemoryNegated": "a mention by the user removes the negation, and counts as a mention",
-    "MemoryMentioned": "counts do not go back",
-    "MemoriesAccessed": "counts do not go back",
-    "MemoryReinforced": "counts do not go back",
-    "ReviewGraded": "the grade stays in the schedule",
-    "MemoryUnmerged": "merging again makes another memory",
-    "MemoriesLinked": "no event removes an association or a flag",
-    "MemoryCompressed": "a mention restores the full level, and counts as a mention",
-    "MemoryPromoted": "an operator changes tiers (`edit --tier`)",
-    "MemoryKept": "the review stays recorded",
-    "MemoryPurged": "the text was purged",
-    "MemoryErased": "erased texts cannot be restored",
-    "SensitivitySet": "a person sets the level (`edit --sensitivity`)",
-    "SensitivityRaised": "a person sets the level (`edit --sensitivity`)",
-    "GroundChanged": "a later report of the source replaces it",
-    "ReviewSettled": "the answer stays recorded",
-    "TurnRecorded": "a turn without memories is withheld only by setting its session aside",
-    "ToolResultRecorded": "a tool result belongs to no memory, and shows for one turn only",
-    "MemoriesRevealed": "the access to the secret stays recorded",
-    "TurnsExtracted": "turns that were read are not read again",
-    "EventDiscarded": "a discarded event is not folded",
-    "KeyIssued": "a key is revoked with `key revoke`",
-    "KeyRevoked": "a revoked key stays revoked; make another key",
-    "GrantsSet": "set the grants again with `grant`",
-    "ReadRecorded": "the access stays recorded",
-    "OwnerErasure": "the key was destroyed",
-    "WordsErasure": "the words were erased",
+    "MemoryNegated": "undo_negation",
+    "MemoryMentioned": "undo_count",
+    "MemoriesAccessed": "undo_count",
+    "MemoryReinforced": "undo_count",
+    "ReviewGraded": "undo_grade",
+    "MemoryUnmerged": "undo_unmerge",
+    "MemoriesLinked": "undo_link",
+    "MemoryCompressed": "undo_level",
+    "MemoryPromoted": "undo_tier",
+    "MemoryKept": "undo_kept",
+    "MemoryPurged": "undo_purge",
+    "MemoryErased": "undo_erased",
+    "SensitivitySet": "undo_sensitivity",
+    "SensitivityRaised": "undo_sensitivity",
+    "GroundChanged": "undo_ground",
+    "ReviewSettled": "undo_answer",
+    "TurnRecorded": "undo_turn",
+    "ToolResultRecorded": "undo_tool",
+    "MemoriesRevealed": "undo_reveal",
+    "TurnsExtracted": "undo_read",
+    "EventDiscarded": "undo_dropped",
+    "KeyIssued": "undo_key",
+    "KeyRevoked": "undo_revocation",
+    "GrantsSet": "undo_grants",
+    "ReadRecorded": "undo_look",
+    "OwnerErasure": "undo_erasure",
+    "WordsErasure": "undo_words",
 }
-"""Types that no event undoes, and why."""
+"""Types that no event undoes, and the code of the reason."""
 
 
 class UndoStep(NamedTuple):
@@ -229,9 +229,9 @@ class Undoing:
             self._sources.append(data)
         elif isinstance(data, TurnRecorded):
             if data.turn_id not in self._closure.gone:  # else its memory goes, and the turn with it
-                self._cannot(kind.__name__, WITHOUT_INVERSE[kind.__name__], one.seq)
+                self._cannot(kind.__name__, REASONS[WITHOUT_INVERSE[kind.__name__]], one.seq)
         elif kind.__name__ in WITHOUT_INVERSE and not self._moot(data):
-            self._cannot(kind.__name__, WITHOUT_INVERSE[kind.__name__], one.seq)
+            self._cannot(kind.__name__, REASONS[WITHOUT_INVERSE[kind.__name__]], one.seq)
 
     def _withheld(self, one: Stored, event: AnyEvent) -> bool:
         """Whether setting aside reaches it: it is of the source, or was drawn from what is."""
@@ -300,8 +300,7 @@ class Undoing:
             if memory.deleted_at is not None or memory.purged_at is not None or self._stuck(memory):
                 continue
             if memory.tier in SPARED and (because is None or because.kind != "named"):
-                why = "core and system memories stay unless their own events are named"
-                self._cannot("MemoryCreated", why, memory.created_seq)
+                self._cannot("MemoryCreated", REASONS["undo_spared"], memory.created_seq)
                 continue
             cause = because.of if because is not None and because.of in going else ACT
             going[name] = None
@@ -319,7 +318,7 @@ class Undoing:
             if memory is None or then is None or memory.deleted_at is None or then.deleted_at is not None:
                 continue
             if memory.purged_at is not None:
-                self._cannot("MemoryDeleted", "it was purged since; only a tombstone is left", memory.changed_seq)
+                self._cannot("MemoryDeleted", REASONS["undo_purged_since"], memory.changed_seq)
             elif trouble_with(memory) is None:
                 yield UndoStep(MemoryRestored(memory_id=name, reason=reason), name)
 
