@@ -38,7 +38,7 @@ from engramlog_server.projections.fold.owner import OwnerHistory, OwnerState, fo
 from engramlog_server.projections.fold.partition import Quarantine
 from engramlog_server.projections.index.record_names import Handles
 from engramlog_server.projections.memory.columns import Columns
-from engramlog_server.projections.memory.record import Memory, is_handle
+from engramlog_server.projections.memory.record import SECRET, Memory, is_handle
 from engramlog_server.projections.memory.timelines import Lines
 from engramlog_server.projections.past.events import OwnerEvents
 from engramlog_server.projections.past.folding import FoldedPast, Passage, behind, fold_from, nothing_folded, to_fold
@@ -168,6 +168,7 @@ class _Asked(NamedTuple):
     """Seqs of what may count."""
     source: OwnerLog
     secret: bytes
+    secrets: bool
 
 
 class Pasts:
@@ -179,9 +180,20 @@ class Pasts:
         self._lock = Lock()
 
     def past(
-        self, owner: str, view: OwnerView, build: str, times: RequestedTimes, asked: TimesAsked
+        self,
+        owner: str,
+        view: OwnerView,
+        build: str,
+        times: RequestedTimes,
+        asked: TimesAsked,
+        *,
+        secrets: bool = False,
     ) -> tuple[Past, Counted]:
-        """The owner as of a place; what is purged or secret today stays so. Raises as `counted_of` does."""
+        """The owner as of a place; what is purged or secret today stays so, with `secrets` only what is purged.
+
+        Raises as `counted_of` does.
+        """
+        secrets = secrets and bool((view.columns.sensitivity >= SECRET).any())
         source = self.source(owner)
         bounds = Bounds(current_check(), weigh)
         events = self._views.moments.events(owner, build, view.state, source, bounds)
@@ -191,11 +203,12 @@ class Pasts:
             lambda seq: self._views.stored(owner, [seq])[0],
         )
         counted = counted_of(times, log)
-        key: tuple[Any, ...] = (owner, view.state.applied, view.state.chain, counted.lines)
+        key: tuple[Any, ...] = (owner, secrets, view.state.applied, view.state.chain, counted.lines)
         if counted.seqs is not None:  # what comes later changes nothing of it, but for what is hidden
             hidden = hidden_ids(view.columns)
             key = (
                 owner,
+                secrets,
                 counted.lines,
                 _sum(array("q", counted.seqs).tobytes()),
                 _sum("\n".join(sorted(hidden)).encode()),
@@ -208,7 +221,7 @@ class Pasts:
         wanted = array("q", log.seqs() if counted.seqs is None else counted.seqs)
         read = self.source(owner, asked.get("on_progress"))
         secret = self._log.secrets_of([owner]).get(owner, b"")
-        past = self._folded(_Asked(owner, build, counted.lines, wanted, read, secret), view, events)
+        past = self._folded(_Asked(owner, build, counted.lines, wanted, read, secret, secrets), view, events)
         with self._lock:
             self._kept[key] = past
             sizes = [one.bytes_used() for one in self._kept.values()]
@@ -302,7 +315,8 @@ class Pasts:
         return PastLog(list(takewhile(lambda entry: entry.seq <= last, stored)))
 
     def _seen(self, asked: _Asked, view: OwnerView, history: OwnerHistory) -> OwnerView:
-        return OwnerView.of_history(asked.owner, history, present=view, bounds=Bounds(current_check(), weigh))
+        bounds = Bounds(current_check(), weigh)
+        return OwnerView.of_history(asked.owner, history, present=view, bounds=bounds, secrets=asked.secrets)
 
     def source(self, owner: str, on_progress: Progress | None = None) -> OwnerLog:
         """The owner's log."""
@@ -495,6 +509,17 @@ class Snapshots:
                 with side.refusals():
                     made.append(self._placed_at(owner, view, standing, place, side.times, None))
             yield self._narrowed(made[0]), self._narrowed(made[1])
+
+    @contextmanager
+    def handed_out(self, owner: str, upto: str, at: str) -> Iterator[tuple[Snapshot, OwnerView]]:
+        """The snapshot that a block was made of, and its view with the words that became secret since, which no answer tells."""
+        asked = TimesAsked(known=upto, at=at)
+        times = times_of(asked, owner, self._log.partitions)
+        bounds = Bounds(current_check(), weigh_load)
+        with self._views.view(owner, after=times.waits, bounds=bounds) as (view, standing):
+            found = self._placed_at(owner, view, standing, times, asked, None)
+            past, _ = self._pasts.past(owner, view, standing.build, times, asked, secrets=True)
+            yield self._narrowed(found), self._narrowed(found._replace(view=past.view)).view
 
     def _narrowed(self, found: Snapshot) -> Snapshot:
         """The snapshot as far as the caller in hand is told of it."""

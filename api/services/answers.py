@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
+from itertools import chain
 from typing import NamedTuple, Unpack
 
 from engramlog_server.api.choices import BUDGET
@@ -33,7 +34,7 @@ from engramlog_server.projections.memory.working_memory import ASKING, Injection
 from engramlog_server.projections.prompt.block import Block, Line
 from engramlog_server.projections.prompt.gathering import AskedTurn, always, material, rules_of
 from engramlog_server.projections.prompt.lines import HIDDEN, IDLE, Rules, if_it_held, why_hidden, why_not
-from engramlog_server.projections.prompt.message import read_message
+from engramlog_server.projections.prompt.message import MessageRead, read_message, readings
 from engramlog_server.projections.prompt.recipe import asked_digest, block_digest, close_of, wanted_of
 from engramlog_server.projections.prompt.stable import TwoParts, in_two, stable_part
 from engramlog_server.projections.redis.said import Recent, all_said, said_among
@@ -64,7 +65,7 @@ from engramlog_server.projections.views.answered import (
 from engramlog_server.projections.views.event_words import ERASED as ERASED_WHY
 from engramlog_server.projections.views.event_words import mark
 from engramlog_server.projections.views.query import card, corrections_in, moment, status
-from engramlog_server.projections.views.view import WITHHELD
+from engramlog_server.projections.views.view import WITHHELD, OwnerView
 
 MOST_USES = 1_000
 ASIDE = "[withheld: set aside]"
@@ -215,16 +216,17 @@ class BlocksAgain:
         if made.upto != before and parse_position(made.upto)[1] >= injection.seq:
             return None  # nobody was handed what was not there yet
         try:
-            with self._reader.snapshot(owner, known=made.upto, at=utc_text(made.at)) as snapshot:
+            with self._reader.handed_out(owner, made.upto, utc_text(made.at)) as (snapshot, whole):
                 request = TalkAsked(owner, words or "", injection.session, injection.turn_id)
                 said = read_talk(self._views, self._log.partitions, request, snapshot.past)
-                return self._again(snapshot, said, request, injection, made, words, secret)
+                return self._again(snapshot, whole, said, request, injection, made, words, secret)
         except InputError:
             return None
 
     def _again(
         self,
         snapshot: Snapshot,
+        whole: OwnerView,
         said: Recent,
         request: TalkAsked,
         injection: Injection,
@@ -232,23 +234,28 @@ class BlocksAgain:
         words: str | None,
         secret: bytes,
     ) -> BlockAgain:
-        view, now, wanted = snapshot.view, snapshot.now, wanted_of(made)
-        gone = {one.seq for one in set_aside_among(said.said, view.state.asides)}
+        """`whole`: the view with what became secret since; of it only the digest is told."""
+        now, wanted = snapshot.now, wanted_of(made)
+        gone = {one.seq for one in set_aside_among(said.said, whole.state.asides)}
         talk = request.talk([one for one in said.said if one.seq not in gone])
-        message = read_message(request.text, [turn.text for turn in talk.messages if now - turn.at <= IDLE])
-        asked = AskedTurn(request.text, talk, message, wanted)
         profile = () if made.stable is None else made.stable.profile
 
-        def block(rules: Rules) -> TwoParts:
-            holds = always(view, now, asked.talk, rules)
+        def block(view: OwnerView, rules: Rules, message: MessageRead) -> TwoParts:
+            asked, holds = AskedTurn(request.text, talk, message, wanted), always(view, now, talk, rules)
             stable = stable_part(view, now, holds, rules, wanted, self._count, profile)
             holds = stable.holds
             close = [one for one in close_of(made) if one.memory_id not in holds.ids]
             held = material(view, now, snapshot.partition, asked, rules, holds, close)
             return in_two(stable, held, wanted, self._count)
 
-        today = rules_of(view, wanted, snapshot.present)
-        then, halves = block(rules_of(view, wanted)).whole, block(today)
+        before = [turn.text for turn in talk.messages if now - turn.at <= IDLE]
+        rules, today = rules_of(whole, wanted), rules_of(snapshot.view, wanted, snapshot.present)
+        tried = ((each, block(whole, rules, each).whole) for each in readings(read_message(request.text, before)))
+        message, then = first = next(tried)
+        if made.digest is not None:
+            same_then = (each for each in chain([first], tried) if block_digest(secret, each[1].text) == made.digest)
+            message, then = next(same_then, first)
+        halves = block(snapshot.view, today, message)
         shown = halves.whole
         withheld = list(_withheld(snapshot, injection, then, shown, today))
         same = (

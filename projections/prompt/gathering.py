@@ -306,13 +306,13 @@ def _lines(
         nearness[one.memory_id] = one.closeness
     for update in (update for known, found in updates.items() if known in elsewhere for update in found):
         nearness.setdefault(update.id, None)
-    stored = (memory for memory in map(view.get, nearness) if memory is not None)
-    existing = (memory for memory in stored if state_of(memory) in (Columns.LIVE, Columns.PROPOSED))
-    # The note of an earlier version says what holds now.
-    shown = [memory for memory in existing if why_not(if_it_held(memory), rules) is None]
-    days = [local(memory.created_at, rules.zone).date() for memory in shown]
+    stored = [memory for memory in map(view.get, nearness) if memory is not None]
+    days = [local(memory.created_at, rules.zone).date() for memory in stored]
     lines: tuple[list[Line], list[Line]] = ([], [])
-    for memory, day in zip(shown, days, strict=True):
+    for memory, day in zip(stored, days, strict=True):
+        # The note of an earlier version says what holds now.
+        if state_of(memory) not in (Columns.LIVE, Columns.PROPOSED) or why_not(if_it_held(memory), rules) is not None:
+            continue
         line = memory_line(memory, rules, nearness[memory.id], with_hour=days.count(day) > 1)
         lines[memory.id in updates or is_unconfirmed(memory)].append(line)
     return lines

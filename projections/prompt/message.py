@@ -5,7 +5,8 @@ Every pattern takes time proportional to the text, and at most `LONGEST` charact
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from itertools import product
 from typing import Literal, NamedTuple, get_args
 
 from engramlog_server.projections.embedding.idle import NEAR, SURE
@@ -130,6 +131,13 @@ def decided(message: MessageRead, related: Related, nearness: float | None) -> M
     if message.need != "unsure" or nearness is None:
         return message
     return message._replace(need="no" if nearness < NEAR else "unsure" if nearness < SURE else "yes")
+
+
+def readings(message: MessageRead) -> Iterator[MessageRead]:
+    """The message as it is read, then as it may have been read when the words or the names of then are not known."""
+    yield message
+    for back, need in product((False, True), get_args(Need)[:2]):
+        yield message._replace(ask="", refers_back=back, need=need)
 
 
 def without_payload(text: str) -> str:

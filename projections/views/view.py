@@ -86,7 +86,10 @@ class Present(NamedTuple):
 class Moment:
     """The records of a moment, by row in their order, and what stands of them as today. Asked before the present moves on."""
 
-    def __init__(self, memories: Mapping[str, Memory], present: Present, bounds: Bounds) -> None:
+    def __init__(
+        self, memories: Mapping[str, Memory], present: Present, bounds: Bounds, *, secrets: bool = False
+    ) -> None:
+        """`secrets`: what became secret since has its words."""
         self.ids = list(memories)
         now = self._now = present
         self._rows: Rows = now.columns.rows(self.ids)
@@ -103,7 +106,9 @@ class Moment:
             self._others[row] if row in self._others else today[at] for row, at in enumerate(self._rows.tolist())
         ]
         for row in np.flatnonzero(self._hidden).tolist():
-            self.records[row] = self._others[row] = as_hidden_today(self._others[row], today[self._rows[row]])
+            known = today[self._rows[row]]
+            if not secrets or known.purged_at is not None:
+                self.records[row] = self._others[row] = as_hidden_today(self._others[row], known)
 
     def _differing(self, then: Mapping[str, Memory], check: Check) -> list[int]:
         """Rows whose record is another than today's, is hidden today, or reads otherwise today than it was folded."""
@@ -380,13 +385,17 @@ class OwnerView(SearchedTexts):
         base: Parameters = DEFAULTS,
         bounds: Bounds = UNBOUNDED,
         present: OwnerView | None = None,
+        *,
+        secrets: bool = False,
     ) -> OwnerView:
         """The view of a folded history, in which what is purged or secret in the records of `today` stays so.
 
-        `present`: the owner's view today; the same is made out of it, where most texts are read already, and hides what it hides.
+        `present`: the owner's view today; the same is made out of it, where most texts are read already, and hides what it hides;
+        with `secrets` only what is purged.
         """
         if present is not None and len(present):
-            found = cls._of_moment(owner, history.owner, Moment(history.memories, present._told(), bounds), base)
+            moment = Moment(history.memories, present._told(), bounds, secrets=secrets)
+            found = cls._of_moment(owner, history.owner, moment, base)
             found.purged_since = frozenset(purged_ids(present.columns))
             return found
         hidden = hidden_in(today)

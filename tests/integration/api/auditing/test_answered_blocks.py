@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -235,9 +236,32 @@ TRIED = settings(
 """Without shrinking: a life over a real store takes a second, and shrinking one minutes."""
 
 
+A_SECRET = 9
+"""The place in `SENTENCES` of what is a secret."""
+
+
+@pytest.mark.parametrize(
+    "life",
+    [
+        pytest.param([Step("asked", 0, 0, {}), Step("revise", A_SECRET, 6, {})], id="a core memory became secret"),
+        pytest.param([Step("unsaid", 11, 0, {})], id="an earlier conversation is shown for words that nobody recorded"),
+        pytest.param(
+            [Step("unnamed", 0, 0, {"budget": 80, "messages": 1}), Step("revise", A_SECRET, 1, {})],
+            id="what had no room, and gave another line its hour, became secret",
+        ),
+    ],
+)
+def test_a_block_is_made_again_word_for_word(store: Store, life: list[Step]) -> None:
+    _made_again_after(store, life)
+
+
 @given(st.lists(steps(*CHANGES, *TALKING, *ASKING, *ASKING, *ASKING), min_size=8, max_size=40))
 @TRIED
 def test_every_block_is_made_again_word_for_word(store: Store, life: list[Step]) -> None:
+    _made_again_after(store, life)
+
+
+def _made_again_after(store: Store, life: list[Step]) -> None:
     story = Story(store)
     for step in life:
         story.take(step)
