@@ -284,9 +284,20 @@ class Remembered(Effects):
 class Removed(Done, Deleted):
     id: str
 
-class Restored(Effects):
+class RestoredMany(Lagging):
+    owner: str
+    restored: NotRequired[list[str]]
+    skipped: NotRequired[list[Skipped]]
     also: NotRequired[list[Skipped]]
     not_restored: NotRequired[list[Skipped]]
+    readmitted: NotRequired[list[str]]
+    dry_run: NotRequired[bool]
+    position: str
+    waiting: NotRequired[list[str] | None]
+    error: NotRequired[dict[str, Any] | None]
+
+class Restored(Done, RestoredMany):
+    id: str
 
 class Skipped(TypedDict):
     id: str
@@ -1272,18 +1283,6 @@ class Provenance(LinesTold, Placed):
     id: str
     provenance: OriginTree
 
-class RestoredMany(Lagging):
-    owner: str
-    restored: list[str]
-    skipped: list[Skipped]
-    also: list[Skipped]
-    not_restored: list[Skipped]
-    readmitted: list[str]
-    dry_run: bool
-    position: str
-    waiting: NotRequired[list[str] | None]
-    error: NotRequired[dict[str, Any] | None]
-
 class RestsOn(TypedDict):
     uri: str | None
     digest: str
@@ -1688,7 +1687,6 @@ class UnplacedReplayed(StrikesTold, ClosureTold):
     total: int
     offset: int
     questions: list[QuestionMoved]
-    query: NotRequired[dict[str, Any] | None]
 
 class Replayed(UnplacedReplayed, Place): ...
 

@@ -153,9 +153,9 @@ HTTP: dict[str, list[Face]] = {
     "GET /v1/owners/{owner}/times": [get("/times", tells=False)],
     "GET /v1/owners/{owner}/answers": [get("/answers", tells=False)],
     "GET /v1/owners/{owner}/answers/{turn_id}": [get("/answers/t4")],
-    "POST /v1/owners/{owner}/retract": [post("/retract", tells=False, without_sessions=["s1"], dry_run=True, query=q)],
+    "POST /v1/owners/{owner}/retract": [post("/retract", tells=False, without_sessions=["s1"], dry_run=True, queries=[q])],
     "POST /v1/owners/{owner}/replay": [
-        post("/replay", query=q, parameters={"user_factor": 1.3}),
+        post("/replay", queries=[q], parameters={"user_factor": 1.3}),
         Face(lambda made: made.post("/replay", mode="debug", parameters={"user_factor": 1.3}), kept=DEBUG),
     ],
     "GET /v1/owners/{owner}/history": [get("/history")],

@@ -143,7 +143,6 @@ AUDITED = (
             "without_actors",
             "without_principals",
             "without_models",
-            "query",
             "queries",
             "mode",
             "limit",

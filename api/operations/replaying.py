@@ -44,7 +44,6 @@ STRIKES = (
 )
 """What is struck; the union of all that is named."""
 ALONE = Parameter("alone", bool, "Exclude only the named events, not what was derived from them.", False, (False,))
-QUERY = text("query", "Also compare the order of this query's results.", "coffee", option=None)
 QUERIES = Parameter(
     "queries",
     list[str],
@@ -85,7 +84,6 @@ REPLAY = Operation(
         text("profile", "Use this law instead of the owner's.", "tiered"),
         *STRIKES,
         ALONE,
-        QUERY,
         QUERIES,
         MODE.but(default="review"),
         limit(10, "Results of each query."),
@@ -96,7 +94,7 @@ REPLAY = Operation(
     body=told(
         "Replaying",
         "Fold an owner's events again, in memory.",
-        faster=("What if they forgot faster?", {"parameters": {"user_factor": 1.3}, "query": "coffee"}),
+        faster=("What if they forgot faster?", {"parameters": {"user_factor": 1.3}, "queries": ["coffee"]}),
         assistant=("What if the assistant had said nothing?", {"without_actors": ["assistant"], "queries": ["coffee"]}),
         required=True,
     ),
@@ -125,7 +123,6 @@ RETRACT = Operation(
             "The digest that the dry run showed. If it differs now, nothing is written (409).",
             "5d41402abc4b2a76b9719d911017c592",
         ),
-        QUERY,
         QUERIES,
         MODE.but(description="Mode in which the queries are compared: `normal`, `review` or `debug`."),
         limit(10, "Results of each query."),

@@ -22,7 +22,7 @@ from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import LogEvent, Writer, carried_before, checked_key, taken
 from engramlog_server.api.work.patience import current_check, weigh
 from engramlog_server.events.catalogue import MemoryDeleted, MemoryRestored, ValueReadmitted, ValueRejected
-from engramlog_server.events.envelope import AnyEvent, decode, derived_id, micros, new_event_id
+from engramlog_server.events.envelope import AnyEvent, decode, micros, new_event_id
 from engramlog_server.events.errors import (
     ConcurrencyError,
     EngramlogError,
@@ -36,7 +36,7 @@ from engramlog_server.events.log import AppendReceipt, EventLog
 from engramlog_server.events.partitions import parse_position, partition_of, position_text
 from engramlog_server.events.standing import OWN, is_persons_word
 from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
-from engramlog_server.projections.decide.commands import EVENT, Made
+from engramlog_server.projections.decide.commands import Made
 from engramlog_server.projections.decide.deleting import (
     C,
     Delete,
@@ -51,11 +51,10 @@ from engramlog_server.projections.decide.deleting import (
     plan_deletion,
     plan_restoration,
     requests_of,
-    restoration,
     still_said,
 )
 from engramlog_server.projections.decide.rejecting import rejected_values
-from engramlog_server.projections.fold.changelog import DECISIONS, reason_told
+from engramlog_server.projections.fold.changelog import DECISIONS, id_text, reason_told
 from engramlog_server.projections.fold.working_set import trouble_with
 from engramlog_server.projections.memory.deletion import DeletionCascade
 from engramlog_server.projections.memory.record import DAY, Memory
@@ -194,6 +193,10 @@ class RestorationReport(ManyReport):
             answer["error"] = self.error.as_dict()
         return {**answer, **self.warning}
 
+    def as_effects(self) -> Restored:
+        """The same of a single id, as any verb answers: with `id` and `changes`."""
+        return {"id": self.ids[0], "changes": self.changes, **self.as_dict()}
+
 
 def listed(told: dict[str, str]) -> list[Skipped]:
     """Ids with their reasons, as JSON tells them."""
@@ -206,15 +209,18 @@ def told_of(memory_id: str, reason: str) -> Skipped:
     return {"id": memory_id, "reason": reason, "reason_code": told.code, "reason_values": told.told()}
 
 
-def steps(views: RedisViews, owner: str, partition: int, decision: str = "delete") -> dict[str, LastDeletion]:
-    """The newest deletion of each memory, or its newest `restore`: the change log is read pack by pack, the newest first.
+_DELETE = DECISIONS.index("delete")
+
+
+def last_deletions(views: RedisViews, owner: str) -> dict[str, LastDeletion]:
+    """The newest deletion of each memory: the change log is read pack by pack, the newest first.
 
     Whoever asks weighs the owner's change log first (`weigh_log`): it may be long.
     """
-    wanted, found = DECISIONS.index(decision), dict[str, LastDeletion]()
+    found = dict[str, LastDeletion]()
     for _, entry in views.changelogs.entries(owner, newest=True, check=current_check()):
-        if entry.decision == wanted and entry.memory_id and entry.memory_id not in found:
-            found[entry.memory_id] = LastDeletion(entry, partition)
+        if entry.decision == _DELETE and entry.memory_id and entry.memory_id not in found:
+            found[entry.memory_id] = LastDeletion(id_text(entry.raw_id), entry.seq, entry.at)
     return found
 
 
@@ -232,42 +238,6 @@ def causes(views: RedisViews, owner: str, gone: Mapping[str, LastDeletion]) -> d
         for one in views.stored(owner, seqs[start : start + PIECE]):
             events[one.seq] = decode(one.kind, one.body).causation_id
     return {memory_id: events.get(one.seq) for memory_id, one in gone.items()}
-
-
-def taken_by(views: RedisViews, owner: str, found: Mapping[str, LastDeletion], root: LastDeletion) -> list[str]:
-    """Ids of the memories that a deletion took along, or a restoration brought back, in the order of the log."""
-    near = {name: one for name, one in found.items() if one.at == root.at and one.seq > root.seq}
-    cause = causes(views, owner, near)
-    return sorted((name for name in near if cause[name] == root.event_id), key=lambda name: near[name].seq)
-
-
-def with_value(
-    views: RedisViews, owner: str, partition: int, decision: str, root: LastDeletion, changes: list[Change]
-) -> list[Change]:
-    """These changes with what the deletion `root` rejected (`reject`), or the restoration took up again (`readmit`)."""
-    step = steps(views, owner, partition, decision).get(root.entry.memory_id)
-    if step is None or step.event_id != derived_id(f"{decision} along", owner, root.event_id, root.entry.memory_id):
-        return changes
-    return sorted([*changes, step.change], key=lambda one: parse_position(one["position"]))
-
-
-def _told(
-    owner: str,
-    memory_id: str,
-    back: list[str],
-    left: list[Skipped],
-    position: str,
-    changes: list[Change],
-) -> Restored:
-    also = [told_of(one, f"it went with {memory_id}, or was made of it") for one in back]
-    return {
-        "id": memory_id,
-        "also": also,
-        "not_restored": left,
-        "owner": owner,
-        "position": position,
-        "changes": changes,
-    }
 
 
 R = TypeVar("R", bound=ManyReport)
@@ -321,22 +291,25 @@ class ManyActs(ABC, Generic[C, P, R]):
         cause: Cause,
         *,
         key: str | None,
+        event_id: str | None,
         dry_run: bool,
         on_progress: Progress,
-        event_ids: Mapping[str, str] | None = None,
     ) -> R:
-        """Judge, append, wait for the fold, and tell. `event_ids`: of the events, by memory, where somebody told them."""
+        """Judge, append, wait for the fold, and tell. `event_id`: of the event about a single memory, in place of a key."""
         if key is not None:
             checked_key(key)
-        keyed, named, before = None if dry_run else key, event_ids or {}, dict[str, list[LogEvent]]()
-        if keyed is not None:
-            id_of = self._writer.ids_of(command.owner, keyed)
+        if event_id is not None and (key is not None or len(command.wanted) > 1):
+            raise refused("event_id", event_id, "nothing beside a key or several ids: each event has an id of its own")
+        named: dict[str, str] = {} if event_id is None else {command.wanted[0]: event_id.lower()}
+        if key is not None and not dry_run:
+            id_of = self._writer.ids_of(command.owner, key)
             named = {memory_id: id_of(name) for memory_id, name in command.names.items()}
             cause = cause._replace(call=id_of(command.call))
-            before = self._before(command, keyed, named, cause)
+        repeatable = bool(named) and not dry_run
+        before = self._before(command, key, named, cause) if repeatable else {}
         answer, planned = self._judged(command, named, before, cause)
-        if answer.skipped and keyed is not None:  # an equal call may have been carried out since the look
-            before = self._before(command, keyed, named, cause)
+        if answer.skipped and repeatable:  # an equal call may have been carried out since the look
+            before = self._before(command, key, named, cause)
             answer, planned = self._judged(command, named, before, cause)
         answer.dry_run = dry_run
         if answer.refusal is not None:
@@ -347,9 +320,9 @@ class ManyActs(ABC, Generic[C, P, R]):
         try:
             written, receipts = self._write(command, answer, planned, cause, on_progress)
         except (ConcurrencyError, EventIdTaken):
-            if keyed is None or before:
+            if before or not repeatable:
                 raise
-            before = self._before(command, keyed, named, cause)  # whoever sent the same at the same time was first
+            before = self._before(command, key, named, cause)  # whoever sent the same at the same time was first
             if len(before) < len(planned):
                 raise
             written, receipts, answer.also = [], [], {}
@@ -448,8 +421,8 @@ class ManyActs(ABC, Generic[C, P, R]):
             else:
                 answer.done.append(planned.root)
 
-    def _before(self, command: C, key: str, named: Mapping[str, str], cause: Cause) -> dict[str, list[LogEvent]]:
-        """What the same call did before, by memory. Raises KeyTaken where something else was said under its key."""
+    def _before(self, command: C, key: str | None, named: Mapping[str, str], cause: Cause) -> dict[str, list[LogEvent]]:
+        """What the same call did before, by memory. Raises KeyTaken or EventIdTaken if its key or id stands for something else."""
         owner = command.owner
         carried = carried_before(self._log, owner, list(named.values()))
         before = {memory_id: carried[event_id] for memory_id, event_id in named.items() if event_id in carried}
@@ -457,14 +430,17 @@ class ManyActs(ABC, Generic[C, P, R]):
             event = first.event
             said = (event.data, event.actor, event.correlation_id)
             if said != (command.data(memory_id), cause.actor, cause.call):
-                raise taken(key, position_text(partition_of(owner, self._log.partitions), first.seq))
+                position = position_text(partition_of(owner, self._log.partitions), first.seq)
+                raise taken(key, position) if key is not None else EventIdTaken(event.event_id, position)
         return before
 
     def _tell_again(self, answer: R, before: Mapping[str, list[LogEvent]], *, new: bool) -> None:
         """Put what was done before under the same key into an answer. `new`: something else was done now."""
         partition = partition_of(answer.owner, self._log.partitions)
-        last = max(one.seq for told in before.values() for one in told)
+        seqs = [one.seq for told in before.values() for one in told]
+        last = max(seqs)
         self._writer.settle_positions({partition: last})
+        answer.changes = self._writer.effects(answer.owner, partition, seqs) + answer.changes
         with self._reader.snapshot(answer.owner) as snapshot:
             answer.warning = snapshot.told
         now = {*answer.done, *before}
@@ -494,104 +470,19 @@ class Restorer(ManyActs[Restore, PlannedRestoration, RestorationReport]):
         key: str | None = None,
         reason: str = "",
     ) -> Restored:
-        """Undo a soft delete, and that of what went with it and may stand now.
-
-        `also` names what came back too, `not_restored` what went with it and stays deleted, each with the reason.
-        `event_id`: of the restoration, or `key`, of the call; sent again, it changes nothing.
-        Raises NotFound, or InputError where the memory was purged or another stands for it.
-        """
-        check_memory_id(memory_id)
-        if key is not None:
-            if event_id is not None:
-                raise refused("event_id", event_id, "nothing beside a key: its id is made of that")
-            check_owner(owner)
-            event_id = self._writer.ids_of(owner, key)(EVENT)
-        found: Memory | InputError
-        try:
-            found = self._writer.standing(owner, memory_id)
-        except InputError as problem:
-            found = problem
-        # Only now, with the memory read: what an equal call did until here is found.
-        if key is not None and event_id is not None:
-            before = self._same_call(owner, memory_id, event_id, key, actor, reason)
-            if before is not None:
-                return before
-        if isinstance(found, InputError):
-            raise found
-        if event_id is not None and (known := self._same_event(owner, found, event_id.lower())) is not None:
-            return known
-        when = self._writer.when(occurred_at)
-        back, left = self._returning(owner, found)
-        lifts = owner[0] != OWN and is_persons_word(actor, self._writer.by)
-        values = self._writer.rejected_of(owner, memory_id) if lifts else ()
-        root = event_id or new_event_id()
-        events = [
-            self._writer.event(made.data, owner, when, actor, event_id=made.event_id, causation_id=made.causation_id)
-            for made in restoration(owner, memory_id, back, root, reason, values)
-        ]
-        receipts: list[AppendReceipt] = []
-        try:
-            for start in range(0, len(events), MAX_REQUEST_EVENTS):
-                receipts += self._writer.append_all(self._writer.ready(events[start : start + MAX_REQUEST_EVENTS]))
-        except (ConcurrencyError, EventIdTaken):
-            before = None if key is None else self._same_call(owner, memory_id, root, key, actor, reason)
-            if before is None:
-                raise
-            return before
-        self._writer.settle(receipts)
-        with self._reader.snapshot(owner) as snapshot:
-            warning = snapshot.told
-        changes = self._writer.effects_of(owner, receipts)
-        return {**_told(owner, memory_id, back, left, receipts[-1].position or "", changes), **warning}
-
-    def _same_call(
-        self, owner: str, memory_id: str, event_id: str, key: str, actor: str, reason: str
-    ) -> Restored | None:
-        """What the same call did under this key before, else None. Raises KeyTaken where it did something else."""
-        done = carried_before(self._log, owner, [event_id]).get(event_id)
-        if not done:
-            return None
-        partition = partition_of(owner, self._log.partitions)
-        root, *along = done
-        if root.event.data != MemoryRestored(memory_id=memory_id, reason=reason) or root.event.actor != actor:
-            raise taken(key, position_text(partition, root.seq))
-        self._writer.settle_positions({partition: done[-1].seq})
-        changes = self._writer.effects(owner, partition, [one.seq for one in done])
-        back = [one.event.data.memory_id for one in along if isinstance(one.event.data, MemoryRestored)]
-        with self._reader.snapshot(owner) as snapshot:
-            position = position_text(partition, done[-1].seq)
-            return {**_told(owner, memory_id, back, [], position, changes), **snapshot.told}
-
-    def _same_event(self, owner: str, memory: Memory, event_id: str) -> Restored | None:
-        """What the same restoration did where it was asked for before, else None."""
-        if memory.restored_at is None:
-            return None
-        with self._reader.snapshot(owner) as snapshot:
-            partition, warning = snapshot.partition, snapshot.told
-            weigh_log(snapshot)
-        found = steps(self._views, owner, partition, "restore")
-        if memory.id not in found or found[memory.id].event_id != event_id:
-            return None
-        self._log.prove(owner, self._log.seqs_of(owner, [event_id]))
-        back = taken_by(self._views, owner, found, found[memory.id])
-        changes = [found[one].change for one in (memory.id, *back)]
-        changes = with_value(self._views, owner, partition, "readmit", found[memory.id], changes)
-        return {**_told(owner, memory.id, back, [], changes[-1]["position"], changes), **warning}
-
-    def _returning(self, owner: str, memory: Memory) -> tuple[list[str], list[Skipped]]:
-        """What comes back too, and what stays deleted and why."""
-        if memory.deleted_at is None:
-            return [], []
-        with self._reader.snapshot(owner) as snapshot:
-            weigh_log(snapshot)
-            columns, partition = snapshot.view.columns, snapshot.partition
-            cascade = DeletionCascade(columns)
-        deletions = steps(self._views, owner, partition)
-        if memory.id not in deletions:
-            return [], []
-        taken = TakenAlong(columns, deletions, [memory], partial(causes, self._views, owner))
-        back, left = cascade.returning(memory.id, taken.along(memory))
-        return back, [told_of(one.id, one.reason) for one in left]
+        """Undo one soft delete, as `restore_many` does. Raises NotFound, or InputError if no event can change the memory."""
+        answer = self.restore_many(
+            owner,
+            [memory_id],
+            actor=actor,
+            occurred_at=occurred_at,
+            event_id=event_id,
+            key=key,
+            reason=reason,
+        )
+        if answer.refusal is not None:
+            raise answer.refusal
+        return answer.as_effects()
 
     def restore_many(
         self,
@@ -601,32 +492,34 @@ class Restorer(ManyActs[Restore, PlannedRestoration, RestorationReport]):
         actor: str = "user",
         occurred_at: str | None = None,
         dry_run: bool = False,
+        event_id: str | None = None,
         key: str | None = None,
         reason: str = "",
         on_progress: Progress = lambda _done, _total: None,
     ) -> RestorationReport:
         """Undo soft deletes, and those of what went with these memories and may stand now; in requests of at most 1,000 events.
 
-        `dry_run`: tells what would be done. `key`: of the call; made again under it, it goes on where it was stopped, and answers
-        as it did. `on_progress` is told (done, total) of the events.
+        `dry_run`: tells what would be done. `event_id`: of the restoration of a single id; sent again, it changes nothing.
+        `key`: of the call; made again under it, it goes on where it was stopped, and answers as it did. `on_progress` is told
+        (done, total) of the events.
         Raises InputError for an owner, an id, a key, an actor or a time that cannot be: then nothing is written.
         """
         command = Restore(owner, memories_named(owner, ids, "restore"), reason)
         cause = Cause(actor, self._writer.when(occurred_at))
-        return self._carry_out(command, cause, key=key, dry_run=dry_run, on_progress=on_progress)
+        return self._carry_out(command, cause, key=key, event_id=event_id, dry_run=dry_run, on_progress=on_progress)
 
     def _look(
         self, command: Restore, cause: Cause, snapshot: Snapshot, memories: Mapping[str, Memory]
     ) -> tuple[RestorationReport, Planner[PlannedRestoration]]:
         if any(one.deleted_at is not None for one in memories.values()):
             weigh_log(snapshot)
-        view, partition, owner = snapshot.view, snapshot.partition, command.owner
+        view, owner = snapshot.view, command.owner
         columns, rejections = view.columns, view.state.rejections
         said = {one.id: rejected_values(rejections, view.as_folded(one), view.get) for one in memories.values()}
         lifts = owner[0] != OWN and is_persons_word(cause.actor, self._writer.by)
 
         def planner(memories: Mapping[str, Memory], event_id: Callable[[str], str]) -> ManyPlan[PlannedRestoration]:
-            deletions = steps(self._views, owner, partition) if memories else {}
+            deletions = last_deletions(self._views, owner) if memories else {}
             taken = TakenAlong(columns, deletions, memories.values(), partial(causes, self._views, owner))
             return plan_restoration(memories, columns, taken, event_id, lambda memory: said[memory.id] if lifts else ())
 
@@ -678,17 +571,10 @@ class Deleter(ManyActs[Delete, PlannedDeletion, DeletionReport]):
         Raises InputError for an owner, an id, a key, an actor or a time that cannot be: then nothing is written.
         """
         wanted = memories_named(owner, ids, "delete")
-        if event_id is not None and len(wanted) > 1:
-            raise refused("event_id", event_id, "nothing beside several ids: each deletion has an id of its own")
-        if event_id is not None and key is not None:
-            raise refused("event_id", event_id, "nothing beside a key: its id is made of that")
-        if event_id is not None and (known := self._known(owner, wanted[0], event_id.lower())) is not None:
-            return known
         rejects = by_name and owner[0] != OWN and is_persons_word(actor, self._writer.by)
         command = Delete(owner, wanted, reason, with_sources, core, never, rejects)
-        named = {} if event_id is None else {wanted[0]: event_id}
         cause = Cause(actor, self._writer.when(occurred_at))
-        return self._carry_out(command, cause, key=key, dry_run=dry_run, on_progress=on_progress, event_ids=named)
+        return self._carry_out(command, cause, key=key, event_id=event_id, dry_run=dry_run, on_progress=on_progress)
 
     def _look(
         self,
@@ -712,12 +598,10 @@ class Deleter(ManyActs[Delete, PlannedDeletion, DeletionReport]):
     def _tell_again(self, answer: DeletionReport, before: Mapping[str, list[LogEvent]], *, new: bool) -> None:
         super()._tell_again(answer, before, new=new)
         with self._reader.snapshot(answer.owner) as snapshot:
-            cascade, kept, partition = DeletionCascade(snapshot.view.columns), _kept(snapshot), snapshot.partition
+            cascade, kept = DeletionCascade(snapshot.view.columns), _kept(snapshot)
         answer.still_said_in, answer.hidden = still_said(cascade, answer.done), cascade.hidden_with(answer.done)
         *_, (first, *_along) = before.values()
         answer.restorable_until = micros(first.event.occurred_at) + kept
-        seqs = [one.seq for told in before.values() for one in told]
-        answer.changes = self._writer.effects(answer.owner, partition, seqs) + answer.changes
 
     def _tell(
         self,
@@ -761,39 +645,6 @@ class Deleter(ManyActs[Delete, PlannedDeletion, DeletionReport]):
                 break
             answer.also |= {memory_id: why for planned in missed for memory_id, why in planned.reasons.items()}
         return receipts_along
-
-    def _known(self, owner: str, memory_id: str, event_id: str) -> DeletionReport | None:
-        """What became of the same deletion where it was asked for before, else None."""
-        with self._reader.snapshot(owner) as snapshot:
-            row = snapshot.view.columns.row(memory_id)
-            deleted_at = None if row is None else snapshot.view.columns.memories[row].deleted_at
-            if deleted_at is None:
-                return None
-            cascade = DeletionCascade(snapshot.view.columns)
-            still_said_in, hidden = cascade.still_said_in(memory_id), cascade.hidden_with([memory_id])
-            kept = _kept(snapshot)
-            warning, partition = snapshot.told, snapshot.partition
-            weigh_log(snapshot)
-        deletions = steps(self._views, owner, partition)
-        if memory_id not in deletions or deletions[memory_id].event_id != event_id:
-            return None
-        self._log.prove(owner, self._log.seqs_of(owner, [event_id]))
-        along = taken_by(self._views, owner, deletions, deletions[memory_id])
-        went = [deletions[each].change for each in (memory_id, *along)]
-        changes = with_value(self._views, owner, partition, "reject", deletions[memory_id], went)
-        return DeletionReport(
-            owner,
-            [memory_id],
-            changes[-1]["position"],
-            done=[memory_id],
-            also=dict.fromkeys(along, f"it went with {memory_id}"),
-            still_said_in=still_said_in,
-            hidden=hidden,
-            values=[memory_id] if len(changes) > len(went) else [],
-            changes=changes,
-            restorable_until=deleted_at + kept,
-            warning=warning,
-        )
 
 
 def _kept(snapshot: Snapshot) -> int:

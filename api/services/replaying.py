@@ -278,9 +278,9 @@ def _part(on_progress: Progress | None, first: int, total: int) -> Progress | No
 _MOST_BYTES = 1 << 20
 
 
-def checked_questions(query: str | None, queries: Iterable[str]) -> list[str]:
+def checked_questions(queries: Iterable[str]) -> list[str]:
     """The questions, each once, in their order. Raises InputError for one that is none, or too many."""
-    found = list(dict.fromkeys([*([] if query is None else [query]), *queries]))
+    found = list(dict.fromkeys(queries))
     if len(found) > MOST_QUESTIONS:
         raise refused("queries", f"{len(found):,} questions", f"at most {MOST_QUESTIONS}")
     return [check_query(one) for one in found]
@@ -344,7 +344,6 @@ class Replayer:
         parameters: Mapping[str, ParameterValue] | None = None,
         profile: str | None = None,
         alone: bool = False,
-        query: str | None = None,
         queries: Sequence[str] = (),
         mode: str = "review",
         limit: int = 10,
@@ -366,7 +365,7 @@ class Replayer:
             check_parameter(name, value)
         if profile is not None:
             check_one_of("profile", profile, LAWS)
-        texts = checked_questions(query, queries)
+        texts = checked_questions(queries)
         told = named_in(asked)
         strikes = strikes_of(told, partition_of(owner, self._partitions))
         times = times_in(asked)
@@ -390,10 +389,7 @@ class Replayer:
                 **struck_told(sides, offset, most),
                 **sides.snapshot.told,
             }
-            asked_now = _asked(sides, questions, checked, limit)
-        answer["questions"] = asked_now
-        if texts:
-            answer["query"] = _as_one(asked_now[0], checked)
+            answer["questions"] = _asked(sides, questions, checked, limit)
         return cast("Replayed", answer)
 
     def _differences(self, sides: Sides, mode: Mode, offset: int, most: int) -> dict[str, object]:
@@ -434,17 +430,6 @@ def struck_told(sides: Sides, offset: int, most: int) -> dict[str, object]:
 
 def _asked(sides: Sides, questions: Questions, mode: Mode, limit: int) -> list[QuestionMoved]:
     return list(moved(sides.before, sides.after, questions.texts, mode, limit, current_check(), rank=questions.rank))
-
-
-def _as_one(question: QuestionMoved, mode: Mode) -> dict[str, object]:
-    """The first question as 0.2.0 told the one that there was."""
-    return {
-        "text": question["query"],
-        "mode": mode,
-        "today": question["before"],
-        "replayed": question["after"],
-        "moved": [{"id": one["id"], "today": one["before"], "replayed": one["after"]} for one in question["moved"]],
-    }
 
 
 Passing = Callable[[str], AbstractContextManager[None]]
@@ -500,7 +485,7 @@ def whole_asked(
             "nothing",
             "a parameter, a profile or something to leave out: else nothing would be read otherwise",
         )
-    texts = checked_questions(None, queries)
+    texts = checked_questions(queries)
     for field, moment in (("as_of", as_of), ("known", known)):
         parse_line(moment, field)
     if at is not None:

@@ -281,7 +281,6 @@ class Retracter:
         dry_run: bool = False,
         reach: str | None = None,
         reason: str = "",
-        query: str | None = None,
         queries: Sequence[str] = (),
         mode: str = "normal",
         limit: int = 10,
@@ -298,7 +297,7 @@ class Retracter:
         """
         actor = asked.pop("actor", "user")
         told, wanted = self._checked(owner, alone, asked, actor)
-        page, texts = check_limit(most, MOST_DIFFERENCES, "most"), checked_questions(query, queries)
+        page, texts = check_limit(most, MOST_DIFFERENCES, "most"), checked_questions(queries)
         wanted = wanted._replace(offset=max(offset, 0), most=page, ranks=bool(texts))
         checked, results = check_mode(mode), check_limit(limit)
         questions = Questions(self._reader, owner, texts)

@@ -1596,7 +1596,6 @@ def replay(
     without_correlations: Sequence[str] = (),
     without_models: Sequence[str] = (),
     alone: bool | None = None,
-    query: str | None = None,
     queries: Sequence[str] = (),
     mode: str | None = None,
     limit: int = 10,
@@ -1622,7 +1621,6 @@ def replay(
     `without_correlations`: Exclude all events with these correlation ids.
     `without_models`: Exclude everything that these language models decided.
     `alone`: Exclude only the named events, not what was derived from them.
-    `query`: Also compare the order of this query's results.
     `queries`: Also compare the order of these queries' results, at most 20.
     `mode`: `normal` (for a dialogue), `review` (also replaced memories) or `debug` (all memories). Default: review.
     `limit`: Results of each query. Default: 10.
@@ -1651,7 +1649,6 @@ def replay(
                     "without_correlations": without_correlations,
                     "without_models": without_models,
                     "alone": alone,
-                    "query": query,
                     "queries": queries,
                     "mode": mode,
                     "limit": limit,
@@ -1683,7 +1680,6 @@ def retract(
     alone: bool | None = None,
     dry_run: bool | None = None,
     reach: str | None = None,
-    query: str | None = None,
     queries: Sequence[str] = (),
     mode: str | None = None,
     limit: int = 10,
@@ -1707,7 +1703,6 @@ def retract(
     `alone`: Exclude only the named events, not what was derived from them.
     `dry_run`: Show what it would change. Write nothing.
     `reach`: .
-    `query`: Also compare the order of this query's results.
     `queries`: Also compare the order of these queries' results, at most 20.
     `mode`: Mode in which the queries are compared: `normal`, `review` or `debug`. Default: normal.
     `limit`: Results of each query. Default: 10.
@@ -1733,7 +1728,6 @@ def retract(
                     "alone": alone,
                     "dry_run": dry_run,
                     "reach": reach,
-                    "query": query,
                     "queries": queries,
                     "mode": mode,
                     "limit": limit,

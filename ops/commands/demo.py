@@ -195,7 +195,7 @@ class Demo:
         replayed = self._app.replayer.replay(
             OWNER,
             without=[changes[-1]["position"]],
-            query="morning coffee",
+            queries=["morning coffee"],
             mode="normal",
             as_of=utc_text(day(61.0)),
         )

@@ -15,12 +15,10 @@ from engramlog_server.events.envelope import derived_id, from_micros, utc_text
 from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
 from engramlog_server.projections.decide.commands import EVENT, Made
 from engramlog_server.projections.decide.rejecting import is_double, readmission, rejection, values_said
-from engramlog_server.projections.fold.changelog import Entry, describe, id_text
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.deletion import DeletionCascade, Taken, turns_behind
 from engramlog_server.projections.memory.kind import is_turn
 from engramlog_server.projections.memory.record import Memory
-from engramlog_server.projections.shapes import Change
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,31 +247,14 @@ def still_said(cascade: DeletionCascade, roots: Iterable[str]) -> list[str]:
 
 
 class LastDeletion(NamedTuple):
-    """The newest deletion, or restoration, of a memory."""
+    """The newest deletion of a memory."""
 
-    entry: Entry
-    """Its change-log entry."""
-    partition: int
-
-    @property
-    def event_id(self) -> str:
-        """Of the event that did it."""
-        return id_text(self.entry.raw_id)
-
-    @property
-    def seq(self) -> int:
-        """Where that stands in the log."""
-        return self.entry.seq
-
-    @property
-    def at(self) -> int:
-        """When it happened, microseconds since 1970."""
-        return self.entry.at
-
-    @property
-    def change(self) -> Change:
-        """The entry as it is told."""
-        return describe(self.entry, self.partition)
+    event_id: str
+    """Of the event that did it."""
+    seq: int
+    """Where that stands in the log."""
+    at: int
+    """When it happened, microseconds since 1970."""
 
 
 class TakenAlong:

@@ -209,8 +209,6 @@ def _is_told_apart(name: str, value: Any) -> bool:
         return True
     if name in OF_THE_HEAD and not isinstance(value, list | Mapping):
         return True
-    if name == "query" and isinstance(value, Mapping):
-        return True  # the first of the questions
     return (name in IF_ANY and not value) or name == "dry_run" or (name == "withheld" and isinstance(value, list))
 
 

@@ -45,6 +45,7 @@ from engramlog.answers.changes import (
     Remembered,
     Removed,
     Restored,
+    RestoredMany,
     Skipped,
     StatementsLeft,
 )
@@ -168,7 +169,6 @@ from engramlog.answers.memories import (
     OriginTree,
     PatternTold,
     Provenance,
-    RestoredMany,
     RestsOn,
     SpansTold,
     ToldBeside,

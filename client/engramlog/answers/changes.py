@@ -281,13 +281,34 @@ class Removed(Done, Deleted):
     id: str
 
 
-class Restored(Effects):
-    """What restoring a memory did."""
+class RestoredMany(Lagging):
+    """What became of a request to restore memories."""
 
+    owner: str
+    restored: list[str] = []
+    """In the order asked for; with `dry_run` what would be."""
+    skipped: list[Skipped] = []
+    """Those asked for that were not restored, and why."""
     also: list[Skipped] = []
-    """What came back with it."""
+    """What came back with them."""
     not_restored: list[Skipped] = []
-    """What went with it and stays deleted."""
+    """What went with them and stays deleted, and why."""
+    readmitted: list[str] = []
+    """Those of which what they say was rejected, and is no more."""
+    dry_run: bool = False
+    """Whether nothing was written."""
+    position: str
+    """Of the last restoration, or the one at which there was nothing to restore."""
+    waiting: list[str] | None = None
+    """Written, but parked behind an event of the owner that cannot be folded."""
+    error: dict[str, Any] | None = None
+    """What stopped it half-way."""
+
+
+class Restored(Done, RestoredMany):
+    """What became of a request to restore one memory."""
+
+    id: str
 
 
 class FilePlace(Result):

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 from engramlog.answers.base import Result
-from engramlog.answers.changes import AsideTold, Change, CorrectedBy, PossibleConflict, Skipped
-from engramlog.answers.past import Lagging, LinesTold, Place, Placed
+from engramlog.answers.changes import AsideTold, Change, CorrectedBy, PossibleConflict
+from engramlog.answers.past import LinesTold, Place, Placed
 
 
 class ToldBeside(Result):
@@ -354,27 +353,3 @@ class Counts(SpansTold, Place):
     """Context tags, whatever their case."""
     by_law: FacetCounts
     """How many of what the filters match, whatever the mode asked for, each law shows in normal mode."""
-
-
-class RestoredMany(Lagging):
-    """What became of a request to restore memories."""
-
-    owner: str
-    restored: list[str]
-    """In the order asked for; with `dry_run` what would be."""
-    skipped: list[Skipped]
-    """Those asked for that were not restored, and why."""
-    also: list[Skipped]
-    """What came back with them."""
-    not_restored: list[Skipped]
-    """What went with them and stays deleted, and why."""
-    readmitted: list[str]
-    """Those of which what they say was rejected, and is no more."""
-    dry_run: bool
-    """Whether nothing was written."""
-    position: str
-    """Of the last restoration, or the one at which there was nothing to restore."""
-    waiting: list[str] | None = None
-    """Written, but parked behind an event of the owner that cannot be folded."""
-    error: dict[str, Any] | None = None
-    """What stopped it half-way."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from engramlog.answers.base import Result
 from engramlog.answers.changes import Change
 from engramlog.answers.comparing import QuestionMoved, SideStanding
@@ -115,8 +113,6 @@ class Replayed(StrikesTold, ClosureTold, Place):
     offset: int
     questions: list[QuestionMoved]
     """`before` as it is answered, `after` as it would be."""
-    query: dict[str, Any] | None = None
-    """The first question, as `today` and `replayed`."""
 
 
 class UndoEvent(Result):

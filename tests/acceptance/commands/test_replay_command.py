@@ -39,7 +39,7 @@ def test_questions_come_by_option_and_from_a_file_and_are_told_in_their_order(to
     )
     assert [one["query"] for one in answer["questions"]] == ["coffee", "tea", "water", "茶"]
     assert answer["questions"][0]["moved"] == [{"id": "coffee", "before": 1, "after": None, "passed": None}]
-    assert (answer["query"]["text"], answer["query"]["replayed"]) == ("coffee", [])
+    assert (answer["questions"][0]["query"], answer["questions"][0]["after"]) == ("coffee", [])
     assert ids(answer) == ["coffee"]
 
 

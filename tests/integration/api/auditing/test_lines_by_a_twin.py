@@ -157,12 +157,12 @@ def logged(one: Asking) -> Any:
 def replayed(one: Asking, **struck: Any) -> Any:
     """A refusal is an answer too: what is to be struck must have been there."""
     try:
-        answer = one.store.replayer.replay(one.owner, query=QUERY, mode="debug", limit=20, **struck, **one.at)
+        answer = one.store.replayer.replay(one.owner, queries=[QUERY], mode="debug", limit=20, **struck, **one.at)
     except InputError as refusal:
         return refusal.context["field"]
     found = one.store.reader.search(one.owner, QUERY, mode="debug", limit=20, trace=False, **one.at)["results"]
-    assert answer["query"]["today"] == [each["id"] for each in found]
-    assert struck or answer["query"]["replayed"] == answer["query"]["today"]
+    assert answer["questions"][0]["before"] == [each["id"] for each in found]
+    assert struck or answer["questions"][0]["after"] == answer["questions"][0]["before"]
     return answer
 
 

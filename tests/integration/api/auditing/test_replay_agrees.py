@@ -91,8 +91,12 @@ def test_what_stood_still_is_replayed_as_it_is_answered(store: Store) -> None:
     store.tell(owner, created("coffee", "a", day=store.yesterday), mentioned("a", store.yesterday))
     stuck = store.poison(owner)
     store.tell(owner, mentioned("a", 2))
-    answer = store.replayer.replay(owner, query="coffee", mode="normal")
-    assert (answer["differences"], answer["query"]["replayed"], answer["quarantined"]["position"]) == ([], ["a"], stuck)
+    answer = store.replayer.replay(owner, queries=["coffee"], mode="normal")
+    assert (answer["differences"], answer["questions"][0]["after"], answer["quarantined"]["position"]) == (
+        [],
+        ["a"],
+        stuck,
+    )
     store.operator.dead_discard(owner, stuck, "a test")
     agrees(store.reader, store.replayer, owner, "normal", {})
 
@@ -117,9 +121,9 @@ def test_what_is_found_by_meaning_alone_is_found_in_a_replay_too(meant: Vectors,
     meant.job.carry_out("ada")
     found = [one["id"] for one in meant.reader.search("ada", "oven", trace=False, **times)["results"]]
     replayer = Replayer(meant.live.log, meant.reader)
-    answer = replayer.replay("ada", query="oven", mode="normal", **times)
+    answer = replayer.replay("ada", queries=["oven"], mode="normal", **times)
     assert found == ["kiln"]
-    assert (answer["query"]["today"], answer["query"]["replayed"]) == (["kiln"], ["kiln"])
+    assert (answer["questions"][0]["before"], answer["questions"][0]["after"]) == (["kiln"], ["kiln"])
 
 
 def test_what_is_found_by_meaning_alone_is_found_on_both_sides_of_what_changed(meant: Vectors) -> None:

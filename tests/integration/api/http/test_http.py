@@ -102,7 +102,7 @@ CLI_CASES: list[tuple[list[str], str, dict[str, Any] | None]] = [
     (["unmerge", "alice", "nothing"], "/v1/owners/alice/memories/nothing/unmerge", {}),
     (["replay", "alice", "--set", "alpha=1"], "/v1/owners/alice/replay", {"parameters": {"alpha": 1}}),
     (["replay", "alice", "--without", "none"], "/v1/owners/alice/replay", {"without": ["none"]}),
-    (["replay", "alice", "--query", "x", "--limit", "0"], "/v1/owners/alice/replay", {"query": "x", "limit": 0}),
+    (["replay", "alice", "--query", "x", "--limit", "0"], "/v1/owners/alice/replay", {"queries": ["x"], "limit": 0}),
 ]  # fmt: skip
 
 

@@ -120,7 +120,7 @@ def test_an_operator_is_told_what_the_route_tells(store: Store, http: TestClient
 
 
 def test_what_would_differ_is_told_as_by_the_route(store: Store, http: TestClient, owner: str) -> None:
-    asked = {"without_actors": ["user"], "query": "coffee", "limit": 5, **given(TIMES)}
+    asked = {"without_actors": ["user"], "queries": ["coffee"], "limit": 5, **given(TIMES)}
     told = asked_by(store, owner, "audit_replay", parameters=["user_factor=1.3"], **asked)
     body = {"parameters": {"user_factor": 1.3}, **asked}
     assert told == marked(http.post(f"/v1/owners/{owner}/replay", json=body).json())
@@ -142,7 +142,7 @@ def everything(store: Store, owner: str) -> list[dict[str, Any]]:
 
     async def talking(agent: Agent) -> list[dict[str, Any]]:
         calls: list[tuple[str, dict[str, Any]]] = [(tool, dict(arguments)) for tool, (arguments, _, _) in SAME.items()]
-        calls += [("audit_replay", {"query": "coffee"}), *((tool, {}) for tool in OF_THE_STORE)]
+        calls += [("audit_replay", {"queries": ["coffee"]}), *((tool, {}) for tool in OF_THE_STORE)]
         calls += [("audit_get", {"memory_id": "s"}), ("audit_search", {"query": "password", "mode": "debug"})]
         now = {"as_of", "known", "at"}
         return [await agent.call(tool, **{k: v for k, v in asked.items() if k not in now}) for tool, asked in calls]

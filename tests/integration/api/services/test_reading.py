@@ -302,9 +302,9 @@ def test_a_replay_under_other_parameters_tells_what_differs_and_writes_nothing(s
     owner = store.owner()
     store.tell(owner, created("coffee", "a"), created("coffee, fast", "b", day=300, category="temporary"))
     head, at = store.head(owner), day(310)
-    same = store.replayer.replay(owner, at=at, query="coffee")
-    assert (same["differences"], same["query"]["moved"]) == ([], [])
-    other = store.replayer.replay(owner, at=at, parameters={"alpha_base": 0.2}, query="coffee", mode="debug")
+    same = store.replayer.replay(owner, at=at, queries=["coffee"])
+    assert (same["differences"], same["questions"][0]["moved"]) == ([], [])
+    other = store.replayer.replay(owner, at=at, parameters={"alpha_base": 0.2}, queries=["coffee"], mode="debug")
     weights = {one["id"]: (one["today"]["weight"], one["replayed"]["weight"]) for one in other["differences"]}
     assert all(replayed < today for today, replayed in weights.values())
     assert set(weights) == {"a", "b"}

@@ -16,7 +16,7 @@ from engramlog_server.projections.decide.deleting import (
     requests_of,
     restoration,
 )
-from engramlog_server.projections.fold.changelog import Entry
+from engramlog_server.projections.fold.changelog import id_text
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.deletion import DeletionCascade, Taken
 from engramlog_server.projections.memory.rejection import turn_hash
@@ -109,8 +109,8 @@ def test_requests_hold_at_most_so_many_events_and_part_no_deletion_from_what_goe
 
 
 def gone(name: str, seq: int, at: int) -> LastDeletion:
-    """A deletion by its change-log entry; its event's id ends with its seq."""
-    return LastDeletion(Entry(seq, seq.to_bytes(16, "big"), at, 0, name, 0, "asked", (), 1, b"", None, None, ()), 0)
+    """A deletion; its event's id ends with its seq."""
+    return LastDeletion(id_text(seq.to_bytes(16, "big")), seq, at)
 
 
 def taken_along(
