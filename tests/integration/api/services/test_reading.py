@@ -316,8 +316,8 @@ def test_a_replay_under_other_parameters_tells_what_differs_and_writes_nothing(s
     [
         ({"without": [derived_id("nobody")]}, "without"),
         ({"without_actors": ["somebody"]}, "without_actors"),
-        ({"query": "x", "mode": "loud"}, "mode"),
-        ({"query": " "}, "query"),
+        ({"queries": ["x"], "mode": "loud"}, "mode"),
+        ({"queries": [" "]}, "query"),
         ({"limit": 0}, "limit"),
         ({"at": "soon"}, "at"),
     ],
