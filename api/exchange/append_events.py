@@ -6,6 +6,7 @@ it stays written, and is said.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -74,11 +75,26 @@ class AppendReport:
         }
         if self.rejected:
             answer["rejected"] = self.rejected
-        if self.failed:
-            answer["failed"] = self.failed
-        if self.error is not None:
-            answer["error"] = self.error.as_dict()
-        return answer
+        return answer | self.troubles()
+
+    def troubles(self) -> dict[str, object]:
+        """`failed` and `error`, where there are any."""
+        told: dict[str, object] = {"failed": self.failed} if self.failed else {}
+        return told if self.error is None else told | {"error": self.error.as_dict()}
+
+    @property
+    def last_position(self) -> str | None:
+        """The newest position that was written."""
+        return next((one for one in reversed(self.positions) if one), None)
+
+
+MAX_IGNORED = 50
+"""Most names of fields that nobody reads that are told."""
+
+
+def count_ignored(counts: Counter[str], names: Iterable[str]) -> None:
+    """Count fields of one record that nobody reads, misspelt ones say."""
+    counts.update(name for name in names if name in counts or len(counts) < MAX_IGNORED)
 
 
 def append_lines(

@@ -6,14 +6,15 @@ imported is told as a conflict and stays as it was first imported; the records b
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
-from typing import Any
+from typing import Any, cast
 
 import orjson
 
-from engramlog_server.api.exchange.append_events import AppendReport, append_numbered
+from engramlog_server.api.exchange.append_events import AppendReport, append_numbered, count_ignored
 from engramlog_server.api.exchange.everything import OWN_SHAPES, SAID, PartLine, Wholeness, read_part
 from engramlog_server.api.exchange.record_shapes import (
     PART,
@@ -35,8 +36,6 @@ from engramlog_server.events.validation import make_event, read_event, ready
 from engramlog_server.projections.memory.rejection import MOST_VALUES, Rejections
 from engramlog_server.projections.shapes import DuplicateRecord, RecordsImported
 
-MAX_IGNORED = 50
-"""Most names of ignored fields that are told."""
 MOST_FLAGS_TOLD = 50
 Append = Callable[[Sequence[Prepared]], list[AppendReceipt]]
 """How a request of events is appended."""
@@ -63,20 +62,20 @@ class ImportedRecords:
 
     records: int = 0
     """Records that became an event, in this import or in an earlier one."""
-    shapes: dict[str, int] = field(default_factory=dict)
+    shapes: Counter[str] = field(default_factory=Counter)
     repeated: int = 0
     """Lines that say exactly what an earlier line said."""
     duplicates: list[DuplicateRecord] = field(default_factory=list)
     """Lines with the id of an earlier line and something else to say: the first holds."""
-    skipped: dict[str, int] = field(default_factory=dict)
+    skipped: Counter[str] = field(default_factory=Counter)
     """Exported memories that no longer stood, by status: a creation would bring them back to life."""
-    ignored_fields: dict[str, int] = field(default_factory=dict)
+    ignored_fields: Counter[str] = field(default_factory=Counter)
     """Fields that the shapes do not know, with how many records had them; the first 50 names."""
-    made_ordinary: dict[str, int] = field(default_factory=dict)
+    made_ordinary: Counter[str] = field(default_factory=Counter)
     """Records that claimed a place in every prompt, by tier, and have none: only an operator gives one."""
     rejections: int = 0
     """What was rejected elsewhere, and holds here now: from this import, an earlier one, or by itself."""
-    rejections_left_out: dict[str, int] = field(default_factory=dict)
+    rejections_left_out: Counter[str] = field(default_factory=Counter)
     """What was rejected elsewhere and could not be carried over, by reason."""
     foreign: list[CarriedRejection] = field(default_factory=list)
     """What is keyed by another secret than the owner's; not told of yet."""
@@ -84,7 +83,7 @@ class ImportedRecords:
     """Turns and tool results of an export of everything, said again."""
     said_withheld: int = 0
     """Those whose words were left out when they were exported."""
-    of_the_log: dict[str, int] = field(default_factory=dict)
+    of_the_log: Counter[str] = field(default_factory=Counter)
     """What else such an export tells, by part: of the log that it comes from."""
     flagged: int = 0
     """Pairs of a record and a memory that it may contradict: both are flagged, and both stand."""
@@ -101,14 +100,9 @@ class ImportedRecords:
         """As of any append: 0 all written, 2 a bad line; else 3 partly, also where anything stayed out, and 1 nothing."""
         return self.done.exit_code or (3 if self.duplicates or self.rejections_left_out else 0)
 
-    def leave_out_rejection(self, reason: str, many: int = 1) -> None:
-        """What was rejected elsewhere cannot be carried over."""
-        self.rejections_left_out[reason] = self.rejections_left_out.get(reason, 0) + many
-
     def told(self, owner: str, ids_taken: list[str], rejected: list[str]) -> RecordsImported:
         """JSON-ready: counts, what stayed out and why, and the newest position. `ids_taken` and `rejected`: of `TakenIn`."""
-        written = [p for p in self.done.positions if p]
-        answer: RecordsImported = {
+        answer = {
             "owner": owner,
             "records": self.records,
             "shapes": self.shapes,
@@ -129,15 +123,12 @@ class ImportedRecords:
             "conflicting": self.conflicting,
             "associations_left_out": self.edges_left_out,
             "newest_record": self.newest,
-            "last_position": written[-1] if written else None,
+            "last_position": self.done.last_position,
             "ids_taken": ids_taken,
             "rejected": rejected,
+            **self.done.troubles(),
         }
-        if self.done.failed:
-            answer["failed"] = self.done.failed
-        if self.done.error is not None:
-            answer["error"] = self.done.error.as_dict()
-        return answer
+        return cast("RecordsImported", answer)
 
 
 def import_records(
@@ -190,7 +181,7 @@ def _numbered_events(
                 )
                 continue
             if record.status not in (None, "live"):
-                answer.skipped[record.status] = answer.skipped.get(record.status, 0) + 1
+                answer.skipped[record.status] += 1
                 continue
             claimed = _claimed_tier(record.data)
             if claimed is not None and not options.core:
@@ -204,7 +195,7 @@ def _numbered_events(
             seen[memory_id] = (number, summed)
             _count(record, answer)
             if claimed is not None and not options.core:
-                answer.made_ordinary[claimed] = answer.made_ordinary.get(claimed, 0) + 1
+                answer.made_ordinary[claimed] += 1
             yield number, prepared
         elif first[1] == summed:
             answer.repeated += 1
@@ -216,7 +207,7 @@ def _numbered_events(
 def _part(part: PartLine, log: EventLog, answer: ImportedRecords) -> Iterator[Prepared]:
     """What a line says that is no memory: a turn or a tool result, said again."""
     if part.part not in SAID:
-        answer.of_the_log[part.part] = answer.of_the_log.get(part.part, 0) + 1
+        answer.of_the_log[part.part] += 1
     elif part.event is None:
         answer.said_withheld += 1
     else:
@@ -238,7 +229,7 @@ def _rejection(
         if len(answer.foreign) < MOST_VALUES:
             answer.foreign.append(one)
         else:
-            answer.leave_out_rejection(KEYED_OTHERWISE)
+            answer.rejections_left_out[KEYED_OTHERWISE] += 1
         return
     answer.rejections += 1
     if not one.is_known(known):
@@ -303,9 +294,7 @@ def _own_name(path: str, record: RecordLine) -> str:
 
 def _count(record: RecordLine, answer: ImportedRecords) -> None:
     answer.records += 1
-    answer.shapes[record.shape] = answer.shapes.get(record.shape, 0) + 1
+    answer.shapes[record.shape] += 1
     answer.edges_left_out += record.edges_left_out
     answer.newest = max(answer.newest or "", record.created_at, key=lambda text: text.rstrip("Z"))
-    for name in record.ignored:
-        if name in answer.ignored_fields or len(answer.ignored_fields) < MAX_IGNORED:
-            answer.ignored_fields[name] = answer.ignored_fields.get(name, 0) + 1
+    count_ignored(answer.ignored_fields, record.ignored)

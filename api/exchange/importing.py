@@ -5,6 +5,7 @@ All ids derive from the input, so importing a file again appends nothing, a day 
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from typing import Any, Final, NamedTuple
 import orjson
 
 from engramlog_server.api.choices import CUT, LEAVE, WAYS
-from engramlog_server.api.exchange.append_events import AppendReport, append_numbered
+from engramlog_server.api.exchange.append_events import AppendReport, append_numbered, count_ignored
 from engramlog_server.api.requests.checks import importer, parse_instant
 from engramlog_server.events.envelope import Prepared, derived_id, from_micros, micros, utc_text
 from engramlog_server.events.errors import InputError, InvalidEvent, refused
@@ -131,8 +132,6 @@ ROLES = {"user": "user", "assistant": "assistant", "tool": "tool", "system": "sy
 _TURN = "TurnRecorded."
 FIELDS = ("turn_id", "occurred_at", "text")
 OPTIONAL = ("speaker", "session", "conversation")
-MAX_IGNORED = 50
-"""Most names of fields that nobody reads that are told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,8 +164,8 @@ class ImportReport:
     """Turns over 64 KiB of which the beginning was kept."""
     long_at: list[int] = field(default_factory=list)
     """The lines or messages of the first of them."""
-    owners: dict[str, int] = field(default_factory=dict)
-    ignored_fields: dict[str, int] = field(default_factory=dict)
+    owners: Counter[str] = field(default_factory=Counter)
+    ignored_fields: Counter[str] = field(default_factory=Counter)
     """Fields of turns that nobody reads, misspelt ones say, with how many turns had them; the first 50 names."""
     newest: int | None = None
     done: AppendReport = field(default_factory=AppendReport)
@@ -179,14 +178,8 @@ class ImportReport:
         if receipt.written and event.kind.startswith(_TURN):
             said_at = micros(datetime.fromisoformat(orjson.loads(event.body)["occurred_at"]))
             self.turns += 1
-            self.owners[event.owner] = self.owners.get(event.owner, 0) + 1
+            self.owners[event.owner] += 1
             self.newest = said_at if self.newest is None else max(self.newest, said_at)
-
-    def unread(self, names: Iterable[str]) -> None:
-        """Count fields of one turn that nobody reads."""
-        for name in names:
-            if name in self.ignored_fields or len(self.ignored_fields) < MAX_IGNORED:
-                self.ignored_fields[name] = self.ignored_fields.get(name, 0) + 1
 
     def long_turn(self, number: int, *, cut: bool) -> None:
         """Count a turn over 64 KiB, read from line or message `number`."""
@@ -196,8 +189,7 @@ class ImportReport:
 
     def as_dict(self) -> dict[str, object]:
         """JSON-ready: counts, the newest position by partition, and when the newest turn was said."""
-        written = [p for p in self.done.positions if p]
-        answer: dict[str, object] = {
+        return {
             "turns": self.turns,
             "skipped": self.skipped,
             "too_long": self.too_long,
@@ -208,13 +200,9 @@ class ImportReport:
             "owners": self.owners,
             "ignored_fields": self.ignored_fields,
             "newest_turn": None if self.newest is None else utc_text(from_micros(self.newest)),
-            "last_position": written[-1] if written else None,
+            "last_position": self.done.last_position,
+            **self.done.troubles(),
         }
-        if self.done.failed:
-            answer["failed"] = self.done.failed
-        if self.done.error is not None:
-            answer["error"] = self.done.error.as_dict()
-        return answer
 
 
 def import_turns(
@@ -273,7 +261,7 @@ def _numbered_events(
             raise InputError(f"line {number}: {problem.message}", line=number, **problem.context) from None
         if events and (clash := seen.take(number, turn)) is not None:
             raise clash
-        answer.unread(turn.keys() - {*FIELDS, *OPTIONAL, options.owner_from})
+        count_ignored(answer.ignored_fields, turn.keys() - {*FIELDS, *OPTIONAL, options.owner_from})
         yield from ((number, event) for event in events)
 
 

@@ -194,7 +194,7 @@ class Records:
             if entry.decision != _IGNORED:
                 continue
             if not entry.memory_id:
-                answer.imported.leave_out_rejection(entry.reason)
+                answer.imported.rejections_left_out[entry.reason] += 1
             elif entry.reason.startswith(REJECTED_BY):
                 answer.rejected.append(entry.memory_id)
             else:
@@ -208,7 +208,7 @@ class Records:
             here, known = list(told_here(imported.foreign, memories, self._secret(owner))), view.state.rejections
         left = len(imported.foreign) - len(here)
         if left:
-            imported.leave_out_rejection(KEYED_OTHERWISE, left)
+            imported.rejections_left_out[KEYED_OTHERWISE] += left
         events = [
             rejection_event(self._log, owner, *one)
             for _, mine in here
