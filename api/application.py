@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from engramlog_server.api.services.accesses import AccessRecorder
     from engramlog_server.api.services.answers import Answers
     from engramlog_server.api.services.capacity import Capacities, JobQueue, ModelUses, Supervision
-    from engramlog_server.api.services.comparing import Comparer, Outranking
+    from engramlog_server.api.services.comparing import Comparer
     from engramlog_server.api.services.context import Contexts
     from engramlog_server.api.services.deleting import Deleter, Restorer
     from engramlog_server.api.services.differing import Differ
@@ -271,12 +271,6 @@ class Application(ABC):
         from engramlog_server.api.services.differing import Differ
 
         return Differ(self.log, self.reader, self.views)
-
-    @joined
-    def outranking(self) -> Outranking:
-        from engramlog_server.api.services.comparing import Outranking
-
-        return Outranking(self.reader)
 
     @joined
     def comparer(self) -> Comparer:

@@ -309,46 +309,13 @@ class StatementsLeft(TypedDict):
     count: int
     ids: list[str]
 
-class TimesTold(LinesTold):
-    at: str | None
-
-class Above(TimesTold, Placed):
-    owner: str
-    query: str
-    order: str
-    tied: bool
-    sentence: str
-    language: str
-    first: AboveSide
-    second: AboveSide
-    difference: float | None
-    terms: list[TermBeside]
-    rules: list[RuleTold]
-    mode: str
-    ranking: str
-    search_mode: str
-    meaning: str | None
-
-class AboveSide(TypedDict):
-    id: str
-    memory: str | None
-    rank: int | None
-    score: float | None
-    weight: float
-    holds: list[str]
-    lacks: list[str]
-    absent: Absent | None
-
-class Absent(TypedDict):
-    why: str
-    reason: str | None
-    shown_by: str | None
-    filters: list[str]
-
 class ByWhom(TypedDict):
     principal: str | None
     actor: str | None
     events: int
+
+class TimesTold(LinesTold):
+    at: str | None
 
 class Place(TimesTold, Placed): ...
 
@@ -491,11 +458,6 @@ class RankOf(TypedDict):
     before: int | None
     after: int | None
 
-class RuleTold(TypedDict):
-    rule: str
-    of: str
-    others: list[str]
-
 class SideStanding(TypedDict):
     weight: float
     level: str
@@ -518,12 +480,6 @@ class Standing(TypedDict):
     shown: bool
     reason: str | None
     rank: float
-
-class TermBeside(TypedDict):
-    term: str
-    first: float | None
-    second: float | None
-    difference: float | None
 
 class Touch(Placed):
     time: str
@@ -1121,6 +1077,11 @@ class WeightFigures(TypedDict):
     highest: float | None
     buckets: list[WeightBucket]
 
+class Absent(TypedDict):
+    why: str
+    reason: str | None
+    shown_by: str | None
+
 class BasisListed(TypedDict):
     because: NotRequired[str | None]
     grounds: NotRequired[list[RestsOn] | None]
@@ -1283,11 +1244,48 @@ class Provenance(LinesTold, Placed):
     id: str
     provenance: OriginTree
 
+class RankComparison(TypedDict):
+    query: str
+    order: str
+    tied: bool
+    sentence: str
+    language: str
+    first: RankedMemory
+    second: RankedMemory
+    difference: float | None
+    terms: list[ScoreTerm]
+    rules: list[RankRule]
+    mode: str
+    ranking: str
+    search_mode: str
+    meaning: str | None
+
+class RankRule(TypedDict):
+    rule: str
+    of: str
+    others: list[str]
+
+class RankedMemory(TypedDict):
+    id: str
+    memory: str | None
+    rank: int | None
+    score: float | None
+    weight: float
+    holds: list[str]
+    lacks: list[str]
+    absent: Absent | None
+
 class RestsOn(TypedDict):
     uri: str | None
     digest: str
     reported: NotRequired[str | None]
     changed: NotRequired[bool]
+
+class ScoreTerm(TypedDict):
+    term: str
+    first: float | None
+    second: float | None
+    difference: float | None
 
 class ValueCount(TypedDict):
     value: str
@@ -1313,6 +1311,7 @@ class UnplacedWhy(BasisTold, ToldBeside):
     next: NotRequired[str | None]
     order: NotRequired[str]
     aside: NotRequired[AsideTold | None]
+    above: NotRequired[RankComparison | None]
 
 class Why(UnplacedWhy, Place): ...
 

@@ -133,7 +133,6 @@ HTTP: dict[str, list[Face]] = {
         get("/diff", kept=DEBUG, limit=1000, mode="debug", **SINCE),
     ],
     "POST /v1/owners/{owner}/diff": [post("/diff", limit=1000, **SINCE)],
-    "GET /v1/owners/{owner}/memories/{memory_id}/above": [get(f"{MEMORY}/above", kept=BY_ID, other="tea", query=q)],
     "GET /v1/owners/{owner}/profile": [get("/profile", tells=False)],
     "GET /v1/owners/{owner}/export": [
         get("/export"),

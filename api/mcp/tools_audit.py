@@ -15,7 +15,7 @@ from pydantic import Field
 
 from engramlog_server.api.mcp.connection import Connection
 from engramlog_server.api.mcp.recorded import ToolAnswer
-from engramlog_server.api.operations.auditing import ABOVE, ANSWER, ANSWERS, DIFF
+from engramlog_server.api.operations.auditing import ANSWER, ANSWERS, DIFF
 from engramlog_server.api.operations.definition import REQUIRED, Operation, Parameter, loaded_from
 from engramlog_server.api.operations.events import EVENTS
 from engramlog_server.api.operations.knowing import ASSOCIATIONS, FACTS
@@ -102,12 +102,11 @@ AUDITED = (
         fixed={"trace": False},
         help="Everything about one memory: text, versions, corrections, what it rests on and because of what it is kept.",
     ),
-    Audited(WHY, "Why it weighs what it weighs", (*CHANGES, "law", *TIMES), NEWEST),
     Audited(
-        ABOVE,
-        "Why one ranks above another",
-        ("other", "query", "mode", "ranking", "language", *TIMES),
-        help="Why one memory ranks above another for a question: each part of both scores, and the rules.",
+        WHY,
+        "Why it weighs what it weighs",
+        (*CHANGES, "law", "above", "query", "mode", "ranking", "language", *TIMES),
+        NEWEST,
     ),
     Audited(
         HISTORY,

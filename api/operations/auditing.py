@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from engramlog_server.api.operations import needs
-from engramlog_server.api.operations.common import MODE, OFFSET, PLACE, TIMES, limit
+from engramlog_server.api.operations.common import MODE, OFFSET, PLACE, limit
 from engramlog_server.api.operations.definition import (
-    MEMORY,
     OF_MEMORY,
     OWNER,
     Operation,
@@ -16,7 +15,6 @@ from engramlog_server.api.operations.definition import (
     text,
     told,
 )
-from engramlog_server.api.operations.searching import QUERY, TERMS
 from engramlog_server.api.work.patience import Work
 
 DIFF = Operation(
@@ -86,28 +84,6 @@ DIFF_POSTED = DIFF.but(
         required=True,
     ),
 )
-OTHER = needed("other", "The memory to compare with.", "tea")
-LANGUAGE = text("language", "Language of the answer: `en` or `zh`. [default: that of the question]", "zh")
-ABOVE = Operation(
-    name="above",
-    call="outranking.above",
-    needs=needs.READ,
-    verb="above",
-    path=f"{MEMORY}/above",
-    title="Why above",
-    question=(
-        OTHER,
-        QUERY.but(option=Option(("--query",))),
-        MODE,
-        *(one for one in TERMS if one.name != "associations"),
-        LANGUAGE,
-        *TIMES,
-    ),
-    answer="Above",
-    help="Explain why one memory ranks above or below another: each part of both scores. Leaves no trace.",
-    folds=True,
-)
-
 
 ANSWERS = Operation(
     name="answers",

@@ -33,7 +33,7 @@ from engramlog_server.api.operations.definition import (
     text,
     told,
 )
-from engramlog_server.api.operations.searching import OF_ROWS, SORTED
+from engramlog_server.api.operations.searching import OF_ROWS, RANKING, SEARCH_MODE, SORTED
 from engramlog_server.api.work.patience import Work
 
 PAGE = Option(("-k", "--limit"), "Changes per page, 1 to 1000. [default: all]", None, int | None)
@@ -123,6 +123,7 @@ def _time(name: str, description: str) -> Parameter:
     return text(name, description, "2026-05-01", "2026-05-01T09:30:00Z")
 
 
+_ABOVE = "Show only why it ranks above or below this memory, for --query."
 WHY = Operation(
     name="why",
     help="Explain a memory's weight: factors, changes and sources. Leaves no trace.",
@@ -138,10 +139,15 @@ WHY = Operation(
         ),
         ORDER,
         LAW.but(description=f"Changes: {LAW.description[0].lower()}{LAW.description[1:]}"),
+        text("above", "Also compare its rank with this memory's, for `query`.", "tea", option=Option(help=_ABOVE)),
+        text("query", "With `above`: the question by which both are ranked.", "What does she drink?"),
+        *(one.but(description=f"With `above`: {one.description}") for one in (MODE, RANKING, SEARCH_MODE)),
+        text("language", "With `above`: language of the sentence, `en` or `zh`. [default: that of `query`]", "zh"),
     ),
     answer="Why",
     folds=True,
-    example="Example: `engramlog why alice coffee --as-of 2024-03-01T00:00:00Z`",
+    example="Example: `engramlog why alice coffee --as-of 2024-03-01T00:00:00Z` or"
+    ' `engramlog why alice coffee --above tea --query "What does she drink?"`',
 )
 _CHANGES = (
     *PLACE,

@@ -35,22 +35,24 @@ def _any(name: str, description: str, example: list[Any], option: str, kind: Any
 QUERY = needed(
     "query", "The question, in any language.", "咖啡", "When did she go to Paris?", option=Option(argument=True)
 )
+RANKING = Parameter(
+    "ranking",
+    str,
+    "`conversation` (text and place in the conversation), `text`, `published` (formula of the hybrid-search source),"
+    " `overlap` (ebbinghaus source) or `associative` (spreading activation).",
+    RANKINGS[0],
+    RANKINGS,
+)
+SEARCH_MODE = Parameter(
+    "search_mode",
+    str,
+    f"{', '.join(f'`{mode}`' for mode in SEARCH_MODES)}; hybrid goes by words where no embedder is configured.",
+    "hybrid",
+    ("hybrid", "keyword", "semantic"),
+)
 TERMS = (
-    Parameter(
-        "ranking",
-        str,
-        "`conversation` (text and place in the conversation), `text`, `published` (formula of the hybrid-search source),"
-        " `overlap` (ebbinghaus source) or `associative` (spreading activation).",
-        RANKINGS[0],
-        RANKINGS,
-    ),
-    Parameter(
-        "search_mode",
-        str,
-        f"{', '.join(f'`{mode}`' for mode in SEARCH_MODES)}; hybrid goes by words where no embedder is configured.",
-        "hybrid",
-        ("hybrid", "keyword", "semantic"),
-    ),
+    RANKING,
+    SEARCH_MODE,
     _any("keywords", "Only memories with one of these keywords", ["kiln"], "--keyword"),
     _any("kinds", "Only these kinds of memory (fact, lesson ...)", ["lesson"], "--kind"),
     _any("categories", "Only these categories (identity, skill ...)", ["identity"], "--category"),

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, Unpack, cast
+from typing import Unpack, cast
 
 from engramlog_server.api.pictures.text import short
 from engramlog_server.api.requests.checks import (
     LineTerms,
-    Progress,
     TimesAsked,
     check_limit,
-    check_memory_id,
-    check_mode,
-    check_one_of,
-    check_query,
-    masked,
     parse_instant,
     told_lines,
     told_times,
 )
-from engramlog_server.api.services.reading import Reader, check_terms, request_of
+from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.work.patience import both, current_check
 from engramlog_server.events.errors import refused
-from engramlog_server.projections.language.prompt_text import is_chinese
 from engramlog_server.projections.past.life import life_of
 from engramlog_server.projections.redis.view import RedisViews
-from engramlog_server.projections.reports.above import LANGUAGES, compared, sentence
 from engramlog_server.projections.reports.comparison import compare_laws, curves
-from engramlog_server.projections.shapes import Above, Compared, Curves
-from engramlog_server.projections.views.query import ViewQuery, card, moment
+from engramlog_server.projections.shapes import Compared, Curves
+from engramlog_server.projections.views.query import card, moment
 
 MOST_MEMORIES = 1_000
 MOST_POINTS = 2_000
@@ -87,72 +79,3 @@ class Comparer:
         title = f"{memory_id}: {short(text, TITLE_COLUMNS)}" if text else memory_id
         told = {"owner": owner, "id": memory_id, "title": title, "window": {"from": moment(start), "to": moment(end)}}
         return cast("Curves", told | curves(life, start, end, points, partition, check) | told_lines(times) | place)
-
-
-class Outranking:
-    """Two memories of one store's owners under a question's ranking. Safe for threads."""
-
-    def __init__(self, reader: Reader) -> None:
-        self._reader = reader
-
-    def above(
-        self,
-        owner: str,
-        memory_id: str,
-        *,
-        other: str,
-        query: str,
-        mode: str = "normal",
-        language: str | None = None,
-        as_of: str | None = None,
-        known: str | None = None,
-        at: str | None = None,
-        after: str | None = None,
-        on_progress: Progress | None = None,
-        **terms: Any,
-    ) -> Above:
-        """Why `memory_id` stands above `other` among the results of a question, or below: as a search with these terms ranks them.
-
-        `language`: of the sentence, `en` or `zh`; by the question's letters if not told. Raises NotFound where the owner lacks one
-        of the two, InputError where both are the same.
-        """
-        checked = check_mode(mode)
-        check_query(query)
-        check_memory_id(memory_id)
-        if check_memory_id(other) == memory_id:
-            raise refused("other", other, "another memory than the first")
-        if language is not None:
-            check_one_of("language", language, LANGUAGES)
-        reader = self._reader
-        check_terms(terms, with_meaning=reader.compares_meaning)
-        question = reader.question_of(owner, query, terms, as_of=as_of, known=known, after=after)
-        times = TimesAsked(as_of=as_of, known=known, at=at, after=after, on_progress=on_progress)
-        with reader.snapshot(owner, **times) as snapshot:
-            for one in (memory_id, other):
-                reader.memory(snapshot, owner, one)
-            zone = snapshot.view.parameters.time_zone
-            request = request_of(terms, snapshot.now, zone, with_meaning=reader.compares_meaning, reasons=False)
-            sense = reader.sense_of(snapshot.view, owner, question)
-            asked = ViewQuery(snapshot.view, snapshot.now, checked)
-            found = compared(asked, query, (memory_id, other), request, sense)
-            place = snapshot.place
-        spoken = language or ("zh" if is_chinese(query) else "en")
-        return {
-            "owner": owner,
-            "query": masked(query),
-            "order": found.order,
-            "tied": found.tied,
-            "sentence": sentence(found, spoken),
-            "language": spoken,
-            "first": found.first,
-            "second": found.second,
-            "difference": found.difference,
-            "terms": found.terms,
-            "rules": found.rules,
-            "mode": checked,
-            "ranking": request.ranking,
-            "search_mode": request.search_mode,
-            "meaning": None if question.told is None else question.told.get("failed"),
-            **told_times(times),
-            **place,
-        }

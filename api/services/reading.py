@@ -20,6 +20,7 @@ from engramlog_server.api.requests.checks import (
     Progress,
     TimesAsked,
     check_limit,
+    check_memory_id,
     check_mode,
     check_one_of,
     check_owner,
@@ -27,6 +28,7 @@ from engramlog_server.api.requests.checks import (
     cursor_of,
     cursor_parts,
     is_secret,
+    masked,
     question_name,
     told_lines,
     told_times,
@@ -47,6 +49,8 @@ from engramlog_server.projections.embedding.choosing import compares_nothing
 from engramlog_server.projections.embedding.meaning import KnownVectors, Sense
 from engramlog_server.projections.fold.provenance import with_events
 from engramlog_server.projections.language.contradiction.change import Alike, no_model
+from engramlog_server.projections.language.prompt_text import is_chinese
+from engramlog_server.projections.laws.modes import Mode
 from engramlog_server.projections.memory.record import SECRET
 from engramlog_server.projections.ranking.conversation_terms import zoned_text
 from engramlog_server.projections.ranking.question import MeantQuestion, Senses
@@ -68,6 +72,7 @@ from engramlog_server.projections.reports.listing import (
     sorting_of,
     wanted_of,
 )
+from engramlog_server.projections.reports.rank_comparison import LANGUAGES, compare_ranks, sentence
 from engramlog_server.projections.shapes import (
     Card,
     Counts,
@@ -78,6 +83,7 @@ from engramlog_server.projections.shapes import (
     OriginTree,
     Placed,
     Provenance,
+    RankComparison,
     SpansTold,
     Understood,
     UnplacedFound,
@@ -102,6 +108,18 @@ def semantic_refused() -> InputError:
 
 SearchTerms = Mapping[str, Any]
 """What a search may ask beside its words, by the names of `api.operations.searching`; absent: as it has them."""
+
+
+class PairAsked(NamedTuple):
+    """Two memories, and the search that ranks them."""
+
+    ids: tuple[str, str]
+    query: str
+    mode: Mode
+    terms: SearchTerms
+    language: str | None
+    """Of the sentence; None: that of the query."""
+    question: MeantQuestion
 
 
 def request_of(terms: SearchTerms, now: int, zone: str, *, with_meaning: bool, reasons: bool = True) -> SearchRequest:
@@ -511,18 +529,85 @@ class Reader(MeaningReader):
         cursor: str | None = None,
         order: str = ORDERS[0],
         law: str | None = None,
+        above: str | None = None,
+        query: str | None = None,
+        mode: str = "normal",
+        ranking: str = RANKINGS[0],
+        search_mode: str = "hybrid",
+        language: str | None = None,
         **times: Unpack[TimesAsked],
     ) -> Why:
         """Why a memory weighs what it weighs: factors, changes, provenance. Leaves no trace.
 
         Of changes a page, as `history` tells them, in a `law`'s numbers, and with its cursors; all of them without a limit. With
         one the origins are bounded too (`nodes_left_out`, `events_left_out`). Raises as `history` does.
+
+        `above`, `query`: also why the memory ranks above or below another, as a search of this mode, ranking and search mode ranks
+        both; `language` (`en` or `zh`) of the sentence is the question's by default. Raises InputError if one of the two is missing
+        or both memories are the same, and NotFound if the owner has no such other memory.
         """
-        asked = page_asked(owner, memory_id, limit, cursor, order, times, {"law": law})
-        answer, place = self._why(owner, memory_id, asked, times)
+        page = page_asked(owner, memory_id, limit, cursor, order, times, {"law": law})
+        pair = None
+        if above is not None or query is not None:
+            terms = {"ranking": ranking, "search_mode": search_mode}
+            pair = self._pair_asked(owner, (memory_id, above), query, check_mode(mode), terms, language, times)
+        answer, place = self._why(owner, memory_id, page, times, pair)
         return {**answer, **told_times(times), **place}
 
-    def _why(self, owner: str, memory_id: str, asked: HistoryPage, times: TimesAsked) -> tuple[UnplacedWhy, Placed]:
+    def _pair_asked(
+        self,
+        owner: str,
+        ids: tuple[str, str | None],
+        query: str | None,
+        mode: Mode,
+        terms: SearchTerms,
+        language: str | None,
+        times: TimesAsked,
+    ) -> PairAsked:
+        memory_id, other = ids
+        if other is None:
+            raise refused("above", "nothing", "with a query the other memory's id")
+        if query is None:
+            raise refused("query", "nothing", "with another memory the question by which both are ranked")
+        check_query(query)
+        if check_memory_id(other) == memory_id:
+            raise refused("above", other, "another memory than the first")
+        if language is not None:
+            check_one_of("language", language, LANGUAGES)
+        check_terms(terms, with_meaning=self.compares_meaning)
+        lines = LineTerms(as_of=times.get("as_of"), known=times.get("known"), after=times.get("after"))
+        question = self.question_of(owner, query, terms, **lines)
+        return PairAsked((memory_id, other), query, mode, terms, language, question)
+
+    def _compare_ranks(self, owner: str, snapshot: Snapshot, pair: PairAsked) -> RankComparison:
+        self.memory(snapshot, owner, pair.ids[1])
+        zone = snapshot.view.parameters.time_zone
+        request = request_of(pair.terms, snapshot.now, zone, with_meaning=self.compares_meaning, reasons=False)
+        sense = self.sense_of(snapshot.view, owner, pair.question)
+        compared = compare_ranks(
+            ViewQuery(snapshot.view, snapshot.now, pair.mode), pair.query, pair.ids, request, sense
+        )
+        language = pair.language or ("zh" if is_chinese(pair.query) else "en")
+        return {
+            "query": masked(pair.query),
+            "order": compared.order,
+            "tied": compared.tied,
+            "sentence": sentence(compared, language),
+            "language": language,
+            "first": compared.first,
+            "second": compared.second,
+            "difference": compared.difference,
+            "terms": compared.terms,
+            "rules": compared.rules,
+            "mode": pair.mode,
+            "ranking": request.ranking,
+            "search_mode": request.search_mode,
+            "meaning": None if pair.question.told is None else pair.question.told.get("failed"),
+        }
+
+    def _why(
+        self, owner: str, memory_id: str, asked: HistoryPage, times: TimesAsked, pair: PairAsked | None = None
+    ) -> tuple[UnplacedWhy, Placed]:
         limit = asked.limit
         with self.snapshot(owner, **times) as snapshot:
             memory = self.memory(snapshot, owner, memory_id)
@@ -530,6 +615,8 @@ class Reader(MeaningReader):
             answer = why(snapshot.view, memory, snapshot.now, None if limit is None else MOST_NODES)
             answer["aside"] = self.aside_of(owner, snapshot, memory_id)
             tell_erased_sources(self._views, owner, snapshot.view, answer["provenance"])
+            if pair is not None:
+                answer["above"] = self._compare_ranks(owner, snapshot, pair)
             hidden = snapshot.view.hidden()
         progress = times.get("on_progress")
         answer["changes"], answer["next"] = self._page(owner, snapshot, memory_id, asked, progress, hidden)

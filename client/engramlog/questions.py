@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from engramlog.answers import (
-    Above,
     AccessTold,
     AlarmsStanding,
     Answered,
@@ -1415,104 +1414,6 @@ def diff(
     return Diff.decode(told)
 
 
-def above(
-    scope: Scope,
-    memory_id: str,
-    other: str,
-    query: str,
-    *,
-    owner: str | None = None,
-    mode: str | None = None,
-    ranking: str | None = None,
-    search_mode: str | None = None,
-    keywords: Sequence[str] = (),
-    kinds: Sequence[str] = (),
-    categories: Sequence[str] = (),
-    tags: Sequence[str] = (),
-    feeling: str | None = None,
-    session: str | None = None,
-    project: str | None = None,
-    near_project: str | None = None,
-    speaker: str | None = None,
-    since: datetime | str | None = None,
-    until: datetime | str | None = None,
-    min_relevance: float | None = None,
-    min_weight: float | None = None,
-    trust: str | None = None,
-    metadata: Mapping[str, str | int | float | bool] | None = None,
-    include_faded: bool | None = None,
-    language: str | None = None,
-    as_of: datetime | str | None = None,
-    known: datetime | str | None = None,
-    after: str | None = None,
-    at: datetime | str | None = None,
-) -> Plan[Above]:
-    """Explain why one memory ranks above or below another: each part of both scores. Leaves no trace.
-
-    `other`: The memory to compare with.
-    `query`: The question, in any language.
-    `mode`: `normal` (for a dialogue), `review` (also replaced memories) or `debug` (all memories). Default: normal.
-    `ranking`: `conversation` (text and place in the conversation), `text`, `published` (formula of the hybrid-search
-    source), `overlap` (ebbinghaus source) or `associative` (spreading activation). Default: conversation.
-    `search_mode`: `keyword`, `semantic`, `hybrid`; hybrid goes by words where no embedder is configured. Default:
-    hybrid.
-    `keywords`: Only memories with one of these keywords; repeatable.
-    `kinds`: Only these kinds of memory (fact, lesson ...); repeatable.
-    `categories`: Only these categories (identity, skill ...); repeatable.
-    `tags`: Only memories with one of these tags (late_night, weekend, debugging ..., or a producer's own); repeatable.
-    `feeling`: Only positive, negative or urgent memories.
-    `session`: Only from this session.
-    `project`: Only this project.
-    `near_project`: With `overlap`: rank memories of this project higher.
-    `speaker`: Only statements of this speaker.
-    `since`: Created at or after this day, instant or phrase ("last week", 上周; its beginning).
-    `until`: Created up to the end of this; the same forms. The answer shows both bounds.
-    `min_relevance`: Least relevance, 0 to 1.
-    `min_weight`: Least weight.
-    `trust`: Least trust: `imported`, `inferred` or `asserted` (said by the user).
-    `metadata`: Only memories with this metadata, name=value; all must match; repeatable.
-    `include_faded`: Include memories hidden only because they are old. [default: the owner's parameter `long_ago`].
-    `language`: Language of the answer: `en` or `zh`. [default: that of the question].
-    `as_of`: Use only events that had happened by this instant, day (its end) or position.
-    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
-    `after`: Wait until this position of the owner is folded (read your writes).
-    `at`: Compute weights at this instant, past or future, instead of now.
-    """
-    told = yield from ask(
-        scope,
-        got(
-            memory_path(scope.whose(owner), memory_id) + "/above",
-            other=other,
-            query=query,
-            mode=mode,
-            ranking=ranking,
-            search_mode=search_mode,
-            keywords=keywords,
-            kinds=kinds,
-            categories=categories,
-            tags=tags,
-            feeling=feeling,
-            session=session,
-            project=project,
-            near_project=near_project,
-            speaker=speaker,
-            since=spelled(since),
-            until=spelled(until),
-            min_relevance=min_relevance,
-            min_weight=min_weight,
-            trust=trust,
-            metadata=pairs(metadata),
-            include_faded=include_faded,
-            language=language,
-            as_of=spelled(as_of),
-            known=spelled(known),
-            after=after,
-            at=spelled(at),
-        ),
-    )
-    return Above.decode(told)
-
-
 def answers(
     scope: Scope,
     *,
@@ -2307,7 +2208,6 @@ class Questions:
     cleanup = Verb(cleanup)
     episodes = Verb(episodes)
     diff = Verb(diff)
-    above = Verb(above)
     answers = Verb(answers)
     answer = Verb(answer)
     replay = Verb(replay)

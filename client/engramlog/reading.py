@@ -170,11 +170,23 @@ def why(
     at: datetime | str | None = None,
     after: str | None = None,
     law: str | None = None,
+    above: str | None = None,
+    query: str | None = None,
+    mode: str | None = None,
+    ranking: str | None = None,
+    search_mode: str | None = None,
+    language: str | None = None,
 ) -> Plan[Why]:
-    """Why a memory weighs what it weighs: every factor, every change (in a `law`'s numbers), where it comes from."""
+    """Why a memory weighs what it weighs: every factor, every change (in a `law`'s numbers), where it comes from.
+
+    `above`: the id of another memory; the answer's `above` says why the first ranks above or below it for `query`, as `search` with
+    this `mode`, `ranking` and `search_mode` ranks both. `language` of its sentence: `en` or `zh`, by default that of `query`.
+    """
     path = memory_path(scope.whose(owner), memory_id)
     asked = {"as_of": spelled(as_of), "known": spelled(known), "after": after, "law": law}
-    told = Why.decode((yield from ask(scope, got(f"{path}/why", at=spelled(at), **asked))))
+    pair = {"above": above, "query": query, "mode": mode, "ranking": ranking, "search_mode": search_mode}
+    request = got(f"{path}/why", at=spelled(at), language=language, **pair, **asked)
+    told = Why.decode((yield from ask(scope, request)))
     changes, cursor = told.changes, told.next
     while cursor is not None:
         request = got(f"{path}/history", cursor=cursor, limit=PAGE, **asked)

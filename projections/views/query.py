@@ -333,8 +333,8 @@ def _is_deleted(view: OwnerView, memory_id: str | None) -> bool:
 
 
 def why(view: OwnerView, memory: Memory, now: int, most: int | None = None) -> UnplacedWhy:
-    """The weight at an instant, its factors, and where the memory comes from; `changes`, `aside` and the events of the origins are
-    empty, for whoever reads the log to fill in. `most`: of origins.
+    """The weight at an instant, its factors, and where the memory comes from; `changes`, `aside`, `above` and the events of the origins
+    are empty, for whoever reads the log to fill in. `most`: of origins.
     """
     reading = view.law.read(memory, now, view.parameters)
     return {
@@ -359,6 +359,7 @@ def why(view: OwnerView, memory: Memory, now: int, most: int | None = None) -> U
         "next": None,
         "order": "oldest",
         "aside": None,
+        "above": None,
     }
 
 

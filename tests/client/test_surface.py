@@ -56,7 +56,6 @@ ARGUMENTS: dict[str, tuple[Any, ...]] = {
     "map_picture": ("coffee",),
     "curves_picture": ("coffee",),
     "diff": ("2026-01-01",),
-    "above": ("coffee", "item", "what does she drink?"),
     "define_synonym": ("coffee", "brew"),
     "grade": ("coffee", 4),
     "accept": ("item",),

@@ -15,12 +15,10 @@ from engramlog_server.api.cli.command import Call, command
 from engramlog_server.api.cli.picture_options import LOOK_OPTIONS, look_of
 from engramlog_server.api.cli.show import memories as render
 from engramlog_server.api.cli.show.memories import aside
-from engramlog_server.api.operations.auditing import ABOVE
-from engramlog_server.api.operations.common import ACTOR, REASON, TIMES
+from engramlog_server.api.operations.common import ACTOR, REASON
 from engramlog_server.api.operations.definition import Given, Operation, Option, Parameter
 from engramlog_server.api.operations.knowing import MAP, SYNONYM, SYNONYMS
 from engramlog_server.api.operations.reading import COUNTS, GET, HISTORY, LIST, OWNER_STATS, PROVENANCE, USES, WHY
-from engramlog_server.api.operations.searching import QUERY
 from engramlog_server.events.errors import refused
 from engramlog_server.projections.shapes import History, Why
 
@@ -105,82 +103,27 @@ def _more(answer: History | Why) -> None:
         out.print(f"[dim]more: --cursor {answer['next']}[/]", soft_wrap=True)
 
 
-OF_ABOVE = ("mode", "ranking", "search_mode", *(one.name for one in TIMES))
-_ABOVE = ABOVE.but(question=tuple(one for one in ABOVE.question if one.name in OF_ABOVE))
-
-
 @command(
     WHY,
-    _ABOVE,
     more=(
         ALL,
-        _optional("other", "[OTHER]", "Another memory: explain why the first ranks above or below it, for --query."),
-        QUERY.but(
-            kind=str | None,
-            default=None,
-            description="With OTHER: the question by which they are ranked.",
-            option=Option(("--query",)),
-        ),
         Parameter("provenance", bool, "Show where it comes from: turns, merges and corrections, as a tree.", False),
         Parameter("uses", bool, "Show which answers used it: the turns and their replies.", False),
     ),
 )
 def why(call: Call) -> None:
-    """All changes unless a page is asked for; with another memory why the one stands above it."""
+    """All changes unless a page is asked for; with another memory only how both rank."""
     provenance, uses = call.take("provenance", "uses")
     if provenance or uses:
         call.turn_to(PROVENANCE if provenance else USES, "--provenance" if provenance else "--uses")
         return
-    if call.given["other"] is not None or call.given["query"] is not None:
-        _above(call)
-        return
     (everything,) = call.take("everything")
-    for one in (*_ABOVE.question, *ABOVE.question):
-        if one.name not in _OF_WHY and one.name in call.given:
-            _refuse_told(one, call.given.pop(one.name))
     if call.given["cursor"] is not None and call.given["limit"] is None:
         call.given["limit"] = MOST_CHANGES
     answer = call.answer()
     call.print(answer, lambda told: render.reasons(told, everything=everything))
-    if not call.json:
+    if not call.json and not answer["above"]:
         _more(answer)
-
-
-_OF_WHY = frozenset(one.name for one in WHY.question)
-
-
-def _refuse_told(parameter: Parameter, value: Any) -> None:
-    """InputError for what has no meaning without another memory."""
-    default = parameter.default() if isinstance(parameter.default, type) else parameter.default
-    if value is not None and value != default and parameter.name not in ("other", "query"):
-        raise refused(
-            parameter.name,
-            str(value),
-            "nothing of one memory alone: it is for why A stands above B, `why OWNER A B --query TEXT`",
-        )
-
-
-def _above(call: Call) -> None:
-    if call.given["other"] is None:
-        raise refused("other", "nothing", "with --query a second memory's ID: why OWNER A B --query TEXT")
-    if call.given["query"] is None:
-        raise refused(
-            "query", "nothing", "with a second memory's ID the question that they are found for: --query TEXT"
-        )
-    everything, limit, cursor, order, law = call.take("everything", "limit", "cursor", "order", "law")
-    told = (
-        ("everything", everything),
-        ("limit", limit),
-        ("cursor", cursor),
-        ("order", None if order == "oldest" else order),
-        ("law", law),
-    )
-    for name, value in told:
-        if value:
-            raise refused(name, str(value), "nothing with a second memory's ID, whose answer has no change log")
-    from engramlog_server.api.cli.show.diff import above
-
-    call.print(call.answer(ABOVE), above)
 
 
 @command(OWNER_STATS, more=(_optional("owner", "[OWNER]", "One owner; the whole store without."),), subject=())

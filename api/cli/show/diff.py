@@ -1,20 +1,18 @@
-"""What an auditor asked, for people: what changed between two moments, and why one memory stands above another."""
+"""What an auditor asked, for people: what changed between two moments."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import partial
 
 from rich.console import Console
 from rich.text import Text
 
 from engramlog_server.api.cli.app import out
-from engramlog_server.api.cli.show.memories import part_of, place, times_of, told_at
+from engramlog_server.api.cli.show.memories import part_of, times_of, told_at
 from engramlog_server.api.cli.show.tables import (
     Cell,
     Column,
-    Row,
     figure,
     has_room,
     ident,
@@ -27,7 +25,6 @@ from engramlog_server.api.cli.show.tables import (
 )
 from engramlog_server.events.text import late_words
 from engramlog_server.projections.shapes import (
-    Above,
     Diff,
     EventCause,
     MemoryDiffers,
@@ -218,42 +215,3 @@ def _shifted(moved: Sequence[RankMoved]) -> dict[str, int]:
         before = max((chain for chain in best if chain[-1][1] < one[1]), key=len, default=[])
         best.append([*before, one])
     return {name: abs(was - now) for was, now, name in max(best, key=len, default=[])}
-
-
-def above(answer: Above, console: Console = out) -> None:
-    """Why one memory stands above another: the sentence, both memories, and each part of both scores."""
-    console.print(Text(answer["sentence"], "bold"))
-    console.print(Text(f"{answer['ranking']} ranking, {answer['search_mode']}, {place(answer)}", "dim"))
-    if answer["meaning"] is not None:
-        console.print(Text(f"matched by keyword only: {answer['meaning']}", "yellow"))
-    sides = (answer["first"], answer["second"])
-    columns = (
-        ident(),
-        words("memory", show=lambda memory: memory or "(nothing is left to show)"),
-        figure("rank"),
-        figure("score", places=3, style="green"),
-        Column("holds", if_room=True),
-        Column("lacks"),
-    )
-    tabulate(columns, sides, console)
-    rows: list[Row] = [*answer["terms"]]
-    if answer["difference"] is not None:
-        whole = {side: answer[side]["score"] for side in ("first", "second")}
-        rows.append({"term": Text("score", "bold"), **whole, "difference": answer["difference"]})
-    if rows:
-        figures = (figure("first", places=6), figure("second", places=6))
-        difference = figure("difference", show=partial(number, places=6, sign="+"))
-        tabulate((Column("part", "term"), *figures, difference), rows, console)
-    for rule in answer["rules"]:
-        others = f": {', '.join(rule['others'])}" if rule["others"] else ""
-        alone = "_alone" if rule["rule"] == "corrected" and not others else ""
-        console.print(Text(f"{rule['of']}: {_RULES[rule['rule'] + alone]}{others}", "yellow"))
-
-
-_RULES = {
-    "current_first": "current memories rank above those that they replaced",
-    "corrected": "what it says, or a part of it, was corrected by",
-    "corrected_alone": "what it says, or a part of it, holds no longer",
-    "for_a_time": "it holds now, in place of what it interrupts or what is over",
-    "associated": "associations brought it in",
-}

@@ -13,6 +13,7 @@ from rich.tree import Tree
 from engramlog_server.api.cli.app import out
 from engramlog_server.api.cli.show.tables import (
     Column,
+    Row,
     figure,
     has_room,
     ident,
@@ -32,6 +33,7 @@ from engramlog_server.projections.shapes import (
     Listing,
     OriginTree,
     Provenance,
+    RankComparison,
     Why,
     Withheld,
 )
@@ -221,7 +223,10 @@ def _why(entry: Change) -> Text:
 
 
 def reasons(answer: Why, *, everything: bool = False) -> None:
-    """Why a memory weighs what it weighs."""
+    """Why a memory weighs what it weighs; if it is compared with another, only how both rank."""
+    if answer["above"] is not None:
+        rank_comparison(answer["above"], f"position {answer['position']}{times_of(answer)}")
+        return
     out.print(Text.assemble((answer["id"], "bold cyan"), " ", answer["memory"]))
     weight = f"[bold green]{answer['weight']:.4f}[/]"
     if abs(answer["weight"] - answer["unclipped_weight"]) > 1e-6:
@@ -242,6 +247,45 @@ def reasons(answer: Why, *, everything: bool = False) -> None:
     conflicts([answer])
     changes(answer["changes"], everything=everything)
     origins(answer["provenance"])
+
+
+def rank_comparison(answer: RankComparison, at: str, console: Console = out) -> None:
+    """Why one memory ranks above another, at a place: the sentence, both memories, and each part of both scores."""
+    console.print(Text(answer["sentence"], "bold"))
+    console.print(Text(f"{answer['ranking']} ranking, {answer['search_mode']}, {answer['mode']} mode, {at}", "dim"))
+    if answer["meaning"] is not None:
+        console.print(Text(f"matched by keyword only: {answer['meaning']}", "yellow"))
+    sides = (answer["first"], answer["second"])
+    columns = (
+        ident(),
+        words("memory", show=lambda memory: memory or "(nothing is left to show)"),
+        figure("rank"),
+        figure("score", places=3, style="green"),
+        Column("holds", if_room=True),
+        Column("lacks"),
+    )
+    tabulate(columns, sides, console)
+    rows: list[Row] = [*answer["terms"]]
+    if answer["difference"] is not None:
+        whole = {side: answer[side]["score"] for side in ("first", "second")}
+        rows.append({"term": Text("score", "bold"), **whole, "difference": answer["difference"]})
+    if rows:
+        figures = (figure("first", places=6), figure("second", places=6))
+        difference = figure("difference", show=partial(number, places=6, sign="+"))
+        tabulate((Column("part", "term"), *figures, difference), rows, console)
+    for rule in answer["rules"]:
+        others = f": {', '.join(rule['others'])}" if rule["others"] else ""
+        alone = "_alone" if rule["rule"] == "corrected" and not others else ""
+        console.print(Text(f"{rule['of']}: {_RULES[rule['rule'] + alone]}{others}", "yellow"))
+
+
+_RULES = {
+    "current_first": "current memories rank above those that they replaced",
+    "corrected": "what it says, or a part of it, was corrected by",
+    "corrected_alone": "what it says, or a part of it, holds no longer",
+    "for_a_time": "it holds now, in place of what it interrupts or what is over",
+    "associated": "associations brought it in",
+}
 
 
 def provenance(answer: Provenance) -> None:

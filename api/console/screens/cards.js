@@ -91,6 +91,6 @@ function Details({ parts, explain }) {
 }
 
 function Above({ owner, id, other, question, mode, moment }) {
-  const asked = useAsk(path("owners", owner, "memories", id, "above"), { other, query: question, mode, language: language.get(), ...moment.query });
-  return html`<${Asked} of=${asked}>${(told) => html`<p class="sentence"><${Said} text=${told.sentence} /></p>`}<//>`;
+  const asked = useAsk(path("owners", owner, "memories", id, "why"), { above: other, query: question, mode, language: language.get(), limit: 1, ...moment.query });
+  return html`<${Asked} of=${asked}>${(told) => html`<p class="sentence"><${Said} text=${told.above.sentence} /></p>`}<//>`;
 }

@@ -50,9 +50,6 @@ from engramlog.answers.changes import (
     StatementsLeft,
 )
 from engramlog.answers.comparing import (
-    Above,
-    AboveSide,
-    Absent,
     ByWhom,
     Compared,
     ComparedMemory,
@@ -71,12 +68,10 @@ from engramlog.answers.comparing import (
     QuestionMoved,
     RankMoved,
     RankOf,
-    RuleTold,
     SidesDiffer,
     SideStanding,
     SideTold,
     Standing,
-    TermBeside,
     Touch,
 )
 from engramlog.answers.context import (
@@ -150,6 +145,7 @@ from engramlog.answers.living import (
     WeightFigures,
 )
 from engramlog.answers.memories import (
+    Absent,
     BasisListed,
     BasisTold,
     Card,
@@ -169,7 +165,11 @@ from engramlog.answers.memories import (
     OriginTree,
     PatternTold,
     Provenance,
+    RankComparison,
+    RankedMemory,
+    RankRule,
     RestsOn,
+    ScoreTerm,
     SpansTold,
     ToldBeside,
     ValueCount,

@@ -6,7 +6,7 @@ from typing import Any
 
 from engramlog.answers.base import Result
 from engramlog.answers.memories import Withheld
-from engramlog.answers.past import LinesTold, Place, Placed, TimesTold
+from engramlog.answers.past import LinesTold, Place, Placed
 
 
 class LawReading(Result):
@@ -309,82 +309,3 @@ class Diff(LinesTold, Placed):
     is a position, `as_of` or `known` is told, or it took too long."""
     hint: str | None
     """How many those are on each line, where they are not the same; or that the owner is unknown."""
-
-
-class TermBeside(Result):
-    """One part of both scores."""
-
-    term: str
-    """Its name, as `explain.score` of a search has it."""
-    first: float | None
-    """What it adds to the first one's score; null where that is not ranked."""
-    second: float | None
-    difference: float | None
-    """`first` less `second`; null where one of the two is not ranked."""
-
-
-class Absent(Result):
-    """Why a memory is not among the results."""
-
-    why: str
-    """`withheld` by the mode, `filtered`, `no_match`, or `too_weak`: it matches, and is not among the best that
-    are ranked at all."""
-    reason: str | None
-    """Why the mode withholds it."""
-    shown_by: str | None
-    """The mode, or the command, that shows it."""
-    filters: list[str]
-    """Names of the filters that it does not pass."""
-
-
-class AboveSide(Result):
-    """One of two memories under a question's ranking."""
-
-    id: str
-    memory: str | None
-    rank: int | None
-    """1 for the first, of all results; null where it is none."""
-    score: float | None
-    weight: float
-    holds: list[str]
-    """Words of the question that it holds, as search cuts them."""
-    lacks: list[str]
-    absent: Absent | None
-    """Why it is no result; null where it is one."""
-
-
-class RuleTold(Result):
-    """A rule that acts beside what matches."""
-
-    rule: str
-    """`current_first` (it replaced `others`, so it stands above them), `corrected` (by `others`; the question asks
-    for what still holds of it), `for_a_time` (until then it stands above `others`, or it holds again and they
-    are over), `associated` (activation reached it)."""
-    of: str
-    others: list[str]
-
-
-class Above(TimesTold, Placed):
-    """Why one memory stands above another for a question, or below it."""
-
-    owner: str
-    query: str
-    order: str
-    """`above`, `below`, or `neither` where neither is a result: of the first to the second."""
-    tied: bool
-    """Whether both scores are equal: then what was made later stands above."""
-    sentence: str
-    language: str
-    """Of the sentence: `en` or `zh`."""
-    first: AboveSide
-    second: AboveSide
-    difference: float | None
-    """Of the scores; the terms' differences add up to it."""
-    terms: list[TermBeside]
-    """The most decisive first."""
-    rules: list[RuleTold]
-    mode: str
-    ranking: str
-    search_mode: str
-    meaning: str | None
-    """Why meaning was not compared, where it was asked for and failed."""

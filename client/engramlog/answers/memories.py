@@ -239,6 +239,81 @@ class OriginTree(Result):
     nodes_left_out: int | None = None
 
 
+class ScoreTerm(Result):
+    """One part of both scores."""
+
+    term: str
+    """Its name, as `explain.score` of a search has it."""
+    first: float | None
+    """What it adds to the first one's score; null where that is not ranked."""
+    second: float | None
+    difference: float | None
+    """`first` less `second`; null where one of the two is not ranked."""
+
+
+class Absent(Result):
+    """Why a memory is not among the results."""
+
+    why: str
+    """`withheld` by the mode, `no_match`, or `too_weak`: it matches, but is not among the best that are ranked."""
+    reason: str | None
+    """Why the mode withholds it."""
+    shown_by: str | None
+    """The mode, or the command, that shows it."""
+
+
+class RankedMemory(Result):
+    """One of two memories under a question's ranking."""
+
+    id: str
+    memory: str | None
+    rank: int | None
+    """1 for the first, of all results; null where it is none."""
+    score: float | None
+    weight: float
+    holds: list[str]
+    """Words of the question that it holds, as search cuts them."""
+    lacks: list[str]
+    absent: Absent | None
+    """Why it is no result; null where it is one."""
+
+
+class RankRule(Result):
+    """A rule that acts beside what matches."""
+
+    rule: str
+    """`current_first` (it replaced `others`, so it stands above them), `corrected` (by `others`; the question asks
+    for what still holds of it), `for_a_time` (until then it stands above `others`, or it holds again and they
+    are over), `associated` (activation reached it)."""
+    of: str
+    others: list[str]
+
+
+class RankComparison(Result):
+    """Why one memory ranks above another for a question, or below it."""
+
+    query: str
+    order: str
+    """`above`, `below`, or `neither` where neither is a result: of the first to the second."""
+    tied: bool
+    """Whether both scores are equal: then what was made later stands above."""
+    sentence: str
+    language: str
+    """Of the sentence: `en` or `zh`."""
+    first: RankedMemory
+    second: RankedMemory
+    difference: float | None
+    """Of the scores; the terms' differences add up to it."""
+    terms: list[ScoreTerm]
+    """The most decisive first."""
+    rules: list[RankRule]
+    mode: str
+    ranking: str
+    search_mode: str
+    meaning: str | None
+    """Why meaning was not compared, where it was asked for and failed."""
+
+
 class Why(BasisTold, ToldBeside, Place):
     """Why a memory weighs what it weighs."""
 
@@ -264,6 +339,8 @@ class Why(BasisTold, ToldBeside, Place):
     order: str = "oldest"
     aside: AsideTold | None = None
     """The source by whose setting aside the memory is withheld."""
+    above: RankComparison | None = None
+    """Its rank and that of the memory named by `above`, for a question; null if none was named."""
 
 
 class Provenance(LinesTold, Placed):

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engramlog.answers import Above
+from engramlog.answers import Why
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.given.shaped import checked
 from tests.servers import Servers
@@ -81,22 +81,22 @@ def test_what_cannot_be_asked_is_refused_by_the_name_of_the_option(cli: Cli) -> 
     assert "line: got" in cli("diff", "ada", "--since", BEFORE, "--line", "both", code=2).err
 
 
-def test_why_with_two_memories_tells_which_stands_above_and_by_what(cli: Cli) -> None:
-    asked = ("why", "ada", "m1", "m2", "--query", "what do I drink in the morning?", "--mode", "review")
+def test_why_above_another_memory_tells_which_ranks_higher_and_by_what(cli: Cli) -> None:
+    asked = ("why", "ada", "m1", "--above", "m2", "--query", "what do I drink in the morning?", "--mode", "review")
     told = cli(*asked).out
     assert told.startswith("m1 (rank 1)")
     assert "review mode" in told
-    chinese = cli("why", "ada", "m1", "m2", "--query", "早上喝什么茶").out
+    chinese = cli("why", "ada", "m1", "--above", "m2", "--query", "早上喝什么茶").out
     assert "m2（第 1）" in chinese
     answer = cli.json(*asked)
-    checked(Above, answer)
+    checked(Why, answer)
+    assert answer["above"]["order"] == "above"
+    assert answer["changes"]
     alone = cli("why", "ada", "m1").out
     assert "under the weighted law" in alone
 
 
-def test_why_refuses_what_has_no_meaning_there(cli: Cli) -> None:
-    assert "query: got" in cli("why", "ada", "m1", "m2", code=2).err
-    assert "other: got" in cli("why", "ada", "m1", "--query", "tea", code=2).err
-    assert "ranking: got" in cli("why", "ada", "m1", "--ranking", "text", code=2).err
-    assert "limit: got" in cli("why", "ada", "m1", "m2", "--query", "tea", "-k", "3", code=2).err
-    assert "other: got" in cli("why", "ada", "m1", "m1", "--query", "tea", code=2).err
+def test_why_refuses_half_a_comparison(cli: Cli) -> None:
+    assert "query: got" in cli("why", "ada", "m1", "--above", "m2", code=2).err
+    assert "above: got" in cli("why", "ada", "m1", "--query", "tea", code=2).err
+    assert "above: got" in cli("why", "ada", "m1", "--above", "m1", "--query", "tea", code=2).err

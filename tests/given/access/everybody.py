@@ -122,7 +122,6 @@ ROUTES: Mapping[str, Case] = {
     f"GET {OWNER}/map": Case(READ),
     f"GET {OWNER}/map.svg": Case(READ),
     f"GET {MEMORY}/associations": Case(READ),
-    f"GET {MEMORY}/above": Case(READ, {"other": "tea", "query": "coffee"}),
     f"GET {OWNER}/facts": Case(READ),
     f"GET {OWNER}/synonyms": Case(READ),
     f"GET {OWNER}/health": Case(READ),

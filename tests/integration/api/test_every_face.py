@@ -225,7 +225,6 @@ def tools_tried(running: Running) -> Mapping[str, Told]:
 
 VERBS = sorted(name for name in dir(Verbs) if isinstance(getattr(Verbs, name), Verb))
 GIVEN: Mapping[str, tuple[Any, ...]] = {
-    "above": ("coffee", "tea", "what do I drink?"),
     "accept": ("ITEM",),
     "add": ("I live in Porto",),
     "add_many": (["I live in Porto"],),

@@ -44,7 +44,6 @@ COMMANDS: dict[str, tuple[str, ...]] = {
     "GET /v1/owners/{owner}/memories": ("list", "alice", *AT),
     "GET /v1/owners/{owner}/memories/{memory_id}": ("get", "alice", "m1", *AT, *UNSEEN),
     "GET /v1/owners/{owner}/memories/{memory_id}/why": ("why", "alice", "m1", *AT),
-    "GET /v1/owners/{owner}/memories/{memory_id}/above": ("why", "alice", "m1", "m2", "--query", "coffee", *AT),
     "GET /v1/owners/{owner}/memories/{memory_id}/history": ("history", "alice", "m1"),
     "GET /v1/owners/{owner}/memories/{memory_id}/provenance": ("why", "alice", "m1", "--provenance"),
     "GET /v1/owners/{owner}/stats": ("stats", "alice", *AT),

@@ -33,7 +33,7 @@ OLD = NAMES[-1]
 PARTS = ("text", "key", "new", "why", "subject", "object", "condition")
 JOINED = ("key", "subject", "object", "condition")
 """What a merge has of its sources."""
-QUOTING = ("reader.search", "knower.assess", "contexts.context", "outranking.above")
+QUOTING = ("reader.search", "knower.assess", "contexts.context", "reader.why")
 """What tells the question again."""
 DAY = "2026-02-{:02d}T08:00:00Z"
 VERBS: tuple[Verb, ...] = ("read", "produce")
@@ -65,13 +65,12 @@ CALLS: dict[str, Call] = {
     "reader.list": lambda app, owner, _memory, _word: app.reader.list(owner),
     "reader.get": lambda app, owner, memory, _word: app.reader.get(owner, memory),
     "reader.snapshot": _held_open,
-    "reader.why": lambda app, owner, memory, _word: app.reader.why(owner, memory),
+    "reader.why": lambda app, owner, memory, word: app.reader.why(
+        owner, memory, above="absent" if memory == "a" else "a", query=word
+    ),
     "reader.history": lambda app, owner, memory, _word: [app.reader.history(owner, memory), app.reader.history(owner)],
     "reader.provenance": lambda app, owner, memory, _word: app.reader.provenance(owner, memory),
     "counter.counts": lambda app, owner, _memory, _word: app.counter.counts(owner),
-    "outranking.above": lambda app, owner, memory, word: app.outranking.above(
-        owner, memory, other="absent" if memory == "a" else "a", query=word
-    ),
     "knower.assess": lambda app, owner, _memory, word: app.knower.assess(owner, f"what of {word} is known"),
     "knower.associations": lambda app, owner, memory, _word: app.knower.associations(
         owner, memory, depth=4, mode="normal"
@@ -103,7 +102,7 @@ CALLS: dict[str, Call] = {
 """Every call whose answer is narrowed, and how it is asked about a memory."""
 ABOUT_ONE = (
     "reader.snapshot",
-    "reader.search", "reader.get", "reader.why", "reader.history", "reader.provenance", "outranking.above",
+    "reader.search", "reader.get", "reader.why", "reader.history", "reader.provenance",
     "knower.associations", "revealer.get", "comparer.curves", "answers.uses", "contexts.context", "knower.assess",
 )  # fmt: skip
 

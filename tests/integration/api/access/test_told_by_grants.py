@@ -59,7 +59,7 @@ def test_a_hidden_memory_is_refused_in_the_words_for_one_that_never_was(
         "history": lambda one: app.reader.history(owner, one),
         "provenance": lambda one: app.reader.provenance(owner, one),
         "associations": lambda one: app.knower.associations(owner, one, mode="normal"),
-        "above": lambda one: app.outranking.above(owner, "stands", other=one, query="things"),
+        "above": lambda one: app.reader.why(owner, "stands", above=one, query="things"),
     }
     for call in calls.values():
         with pytest.raises(NotFound) as unknown:

@@ -170,8 +170,8 @@ def first_two(one: Asking) -> Any:
     shown = [each["id"] for each in one.store.reader.list(one.owner, mode="debug", **one.at)["memories"]][:2]
     if len(shown) < 2:
         return None
-    ask = one.store.app.outranking.above
-    return ask(one.owner, shown[0], other=shown[1], query=QUERY, mode="debug", **one.at)
+    ask = one.store.app.reader.why
+    return ask(one.owner, shown[0], above=shown[1], query=QUERY, mode="debug", **one.at)["above"]
 
 
 HELD: dict[str, Question] = {
@@ -214,7 +214,7 @@ HELD: dict[str, Question] = {
         )
     ),
     "replayer.replay": lambda one: [replayed(one), replayed(one, without_sessions=["s2"])],
-    "outranking.above": first_two,
+    "reader.why, of two": first_two,
     "records.export": lambda one: [exported(one), exported(one, everything=True)],
 }
 JUDGED_TODAY: dict[str, Question] = {

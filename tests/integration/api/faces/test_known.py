@@ -218,8 +218,8 @@ def corrected_later(http: HttpStore, owner: str) -> str:
     return known
 
 
-APART = frozenset({"diff", "above", "events", "answers"})
-"""What compares moments or two memories, or tells of events and turns, which have answers of other shapes: it is crossed in
+APART = frozenset({"diff", "events", "answers"})
+"""What compares moments, or tells of events and turns, which have answers of other shapes: it is crossed in
 `tests/integration/api/auditing` and in `test_lines_crossed`."""
 
 

@@ -89,7 +89,6 @@ ROUTES = {
     "GET /v1/owners/{owner}/diff",
     "POST /v1/owners/{owner}/diff",
     "POST /v1/owners/{owner}/retract",
-    "GET /v1/owners/{owner}/memories/{memory_id}/above",
     "GET /v1/owners/{owner}/profile",
     "POST /v1/owners/{owner}/profile",
     "GET /v1/owners/{owner}/export",

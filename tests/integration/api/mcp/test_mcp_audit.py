@@ -86,11 +86,6 @@ SAME: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
         "/diff",
         {"since": day(2.5), "until": day(4), "line": "happened", "queries": "green tea", "limit": 20},
     ),
-    "audit_above": (
-        {"memory_id": "m1", "other": "m3", "query": "coffee and cake", **MOMENT},
-        "/memories/m1/above",
-        {"other": "m3", "query": "coffee and cake", **MOMENT},
-    ),
 }
 """Tools, with arguments, and the route that answers the same: path under the owner, and query."""
 OF_THE_STORE = {"audit_laws": "/v1/laws", "audit_alarms": "/v1/alarms", "audit_status": "/v1/status"}

@@ -17,7 +17,6 @@ from engramlog_server.api.operations.definition import NEVER, REQUIRED, Operatio
 from engramlog_server.api.operations.groups import ALL
 from engramlog_server.api.operations.reading import REVEAL
 from engramlog_server.api.operations.reports import EXTRACT
-from engramlog_server.api.services.comparing import Outranking
 from engramlog_server.api.services.reading import Counter as RowCounter
 from engramlog_server.api.services.reading import Reader, request_of
 from engramlog_server.projections.ranking.search_request import filters_of
@@ -52,7 +51,7 @@ def taken_by(function: Any) -> set[str]:
     names = set(inspect.signature(function).parameters)
     for word in re.findall(r"Unpack\[(\w+)\]", str(inspect.signature(function))):
         names |= set(get_type_hints(vars(import_module(function.__module__))[word]))
-    if function in (Reader.search, Outranking.above, Reader.list, RowCounter.counts):
+    if function in (Reader.search, Reader.list, RowCounter.counts):
         read = inspect.getsource(filters_of) + inspect.getsource(request_of) + inspect.getsource(wanted_of)
         names |= set(re.findall(r'\.get\(\s*"(\w+)"', read)) | set(re.findall(r'_among\(\s*"(\w+)"', read))
         names |= {"since", "until", "updated_since", "updated_until"}

@@ -10,8 +10,14 @@ from engramlog_server.projections.choices import RANKINGS
 from engramlog_server.projections.laws.modes import MODES
 from engramlog_server.projections.memory.record import SECRET
 from engramlog_server.projections.ranking.recall import search
-from engramlog_server.projections.ranking.search_request import Filters, SearchRequest
-from engramlog_server.projections.reports.above import LANGUAGES, TERMS, Outranked, compared, sentence
+from engramlog_server.projections.ranking.search_request import SearchRequest
+from engramlog_server.projections.reports.rank_comparison import (
+    LANGUAGES,
+    TERMS,
+    ComparedRanks,
+    compare_ranks,
+    sentence,
+)
 from engramlog_server.projections.views.query import ViewQuery
 from tests.examples import examples
 from tests.given.events import at
@@ -26,8 +32,7 @@ QUICK = settings(deadline=None, max_examples=examples(60), suppress_health_check
 @given(data=st.data(), told=stories())
 def test_the_parts_add_up_and_ranks_are_those_of_the_search(ranking, data, told) -> None:
     view, query = viewed(*told), data.draw(queries(told))
-    filters = data.draw(st.sampled_from([Filters(), Filters(least_relevance=0.3), Filters(tags=("positive",))]))
-    request = SearchRequest(ranking, filters=filters, include_faded=data.draw(st.sampled_from([None, True, False])))
+    request = SearchRequest(ranking, include_faded=data.draw(st.sampled_from([None, True, False])))
     asked = ViewQuery(view, at(data.draw(st.sampled_from([1, 60, 400]))), data.draw(st.sampled_from(MODES)))
     every = search(asked, query, 1_000, request)
     results = {one["id"]: (number, one) for number, one in enumerate(every["results"], 1)}
@@ -36,7 +41,7 @@ def test_the_parts_add_up_and_ranks_are_those_of_the_search(ranking, data, told)
         return
     chosen = list(results) if len(results) > 1 and data.draw(st.booleans()) else names
     a, b = data.draw(st.lists(st.sampled_from(chosen), min_size=2, max_size=2, unique=True))
-    found = compared(asked, query, (a, b), request)
+    found = compare_ranks(asked, query, (a, b), request)
     for side in (found.first, found.second):
         check_side(side, results, view)
     check_order(found, results, (a, b))
@@ -57,14 +62,13 @@ def check_side(side, results, view) -> None:
         assert (side["rank"], side["score"]) == (None, None)
         assert side["absent"] is not None
         assert (side["absent"]["reason"] is None) == (side["absent"]["why"] != "withheld")
-        assert bool(side["absent"]["filters"]) == (side["absent"]["why"] == "filtered")
     if memory.sensitivity >= SECRET:
         assert (side["holds"], side["lacks"]) == ([], [])
         short = len(memory.content) < 4  # a letter or two stands in any side: in its weight, or in a word of ours
         assert memory.purged_at is not None or short or memory.content not in str(side)
 
 
-def check_order(found: Outranked, results, names) -> None:
+def check_order(found: ComparedRanks, results, names) -> None:
     a, b = names
     there = [name in results for name in names]
     if all(there):
@@ -89,7 +93,7 @@ def test_asked_the_other_way_round_it_is_the_same_told_of_the_other(data, told) 
         return
     a, b = data.draw(st.lists(st.sampled_from(names), min_size=2, max_size=2, unique=True))
     asked, request = ViewQuery(view, at(10), "review"), SearchRequest()
-    one, other = compared(asked, query, (a, b), request), compared(asked, query, (b, a), request)
+    one, other = compare_ranks(asked, query, (a, b), request), compare_ranks(asked, query, (b, a), request)
     assert (one.first, one.second) == (other.second, other.first)
     assert {"above": "below", "below": "above", "neither": "neither"}[one.order] == other.order
     for language in LANGUAGES:

@@ -1,4 +1,4 @@
-"""Why A above B by a store: both time lines, secrets, filters, what is current first, and one answer with the search."""
+"""Why A ranks above B by a store: both time lines, secrets, what is current first, and one answer with the search."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def owner(store: Store) -> str:
 
 
 def above(store: Store, owner: str, one: str, other: str, query: str = ASKED, **asked: Any) -> dict[str, Any]:
-    return dict(store.app.outranking.above(owner, one, other=other, query=query, **asked))
+    return dict(store.reader.why(owner, one, above=other, query=query, **asked)["above"])
 
 
 def test_ranks_scores_and_the_order_are_those_of_the_search(store: Store, owner: str) -> None:
@@ -48,7 +48,6 @@ def test_no_word_of_a_secret_is_told_and_whether_it_matches_neither(store: Store
         "why": "withheld",
         "reason": "sensitive",
         "shown_by": "get --reveal",
-        "filters": [],
     }
     assert (told["first"]["holds"], told["first"]["lacks"]) == ([], [])
     assert "my password is" not in str(told)
@@ -66,20 +65,22 @@ def test_what_is_merged_deleted_or_purged_says_so(store: Store, owner: str) -> N
 @pytest.mark.parametrize(
     ("asked", "field"),
     [
-        ({"other": "coffee"}, "other"),
-        ({"other": "tea", "language": "fr"}, "language"),
-        ({"other": "tea", "mode": "all"}, "mode"),
-        ({"other": "tea", "ranking": "best"}, "ranking"),
-        ({"other": "tea", "search_mode": "semantic"}, "search_mode"),
-        ({"other": "tea", "query": ""}, "query"),
-        ({"other": "tea", "known": "then"}, "known"),
+        ({"above": "coffee"}, "above"),
+        ({"above": "tea", "language": "fr"}, "language"),
+        ({"above": "tea", "mode": "all"}, "mode"),
+        ({"above": "tea", "ranking": "best"}, "ranking"),
+        ({"above": "tea", "search_mode": "semantic"}, "search_mode"),
+        ({"above": "tea", "query": ""}, "query"),
+        ({"above": "tea", "query": None}, "query"),
+        ({"query": ASKED}, "above"),
+        ({"above": "tea", "known": "then"}, "known"),
     ],
 )
 def test_what_cannot_be_compared_is_refused_by_name(
     store: Store, owner: str, asked: dict[str, Any], field: str
 ) -> None:
     with pytest.raises(InputError, match=rf"^{field}: "):
-        store.app.outranking.above(owner, "coffee", **{"query": ASKED, **asked})
+        store.reader.why(owner, "coffee", **{"query": ASKED, **asked})
 
 
 def test_a_memory_that_was_not_there_is_not_found(store: Store, owner: str) -> None:

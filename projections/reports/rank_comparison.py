@@ -1,4 +1,4 @@
-"""Why one memory stands above another for a question: parts of both scores, the rules beside them, and one sentence. Pure.
+"""Why one memory ranks above another for a question: parts of both scores, the rules beside them, and one sentence. Pure.
 
 The ranking is the search's own (`recall.ranking_of`): ranks and scores are those that a search tells. The sentence is told in
 English and Chinese.
@@ -7,7 +7,7 @@ English and Chinese.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,48 +20,10 @@ from engramlog_server.projections.memory.record import SECRET, Memory
 from engramlog_server.projections.ranking.question import Ranking, RunningSearch
 from engramlog_server.projections.ranking.ranked import Ranked
 from engramlog_server.projections.ranking.recall import ranking_of
-from engramlog_server.projections.ranking.search_request import Filter, Filters, SearchRequest
+from engramlog_server.projections.ranking.search_request import SearchRequest
 from engramlog_server.projections.ranking.successors import interrupted
+from engramlog_server.projections.shapes import Absent, RankedMemory, RankRule, ScoreTerm
 from engramlog_server.projections.views.query import ViewQuery, card, corrections_of
-
-
-class Absent(TypedDict):
-    """Why a memory is not among the results."""
-
-    why: str
-    reason: str | None
-    shown_by: str | None
-    filters: list[str]
-
-
-class RuleTold(TypedDict):
-    """A rule that acts beside what matches."""
-
-    rule: str
-    of: str
-    others: list[str]
-
-
-class TermBeside(TypedDict):
-    """One part of both scores."""
-
-    term: str
-    first: float | None
-    second: float | None
-    difference: float | None
-
-
-class AboveSide(TypedDict):
-    """One of two memories under a question's ranking."""
-
-    id: str
-    memory: str | None
-    rank: int | None
-    score: float | None
-    weight: float
-    holds: list[str]
-    lacks: list[str]
-    absent: Absent | None
 
 
 _WORD = regex(r"\w+")
@@ -69,31 +31,31 @@ PLACES = 9
 """Decimal places of parts and differences: more than a search tells, so that they add up."""
 
 
-class Outranked(NamedTuple):
+class ComparedRanks(NamedTuple):
     """Two memories under one ranking."""
 
-    first: AboveSide
-    second: AboveSide
-    terms: list[TermBeside]
+    first: RankedMemory
+    second: RankedMemory
+    terms: list[ScoreTerm]
     """The most decisive first; where one of the two is not ranked, the other's parts alone."""
     difference: float | None
     """Score of the first less that of the second; None where one is not ranked."""
-    rules: list[RuleTold]
+    rules: list[RankRule]
     order: str
     """`above`, `below`, or `neither` where neither is ranked."""
     tied: bool
     """Whether the scores are equal, so that the newer memory stands above."""
 
 
-def compared(
+def compare_ranks(
     asked: ViewQuery, query: str, ids: tuple[str, str], request: SearchRequest, sense: Sense | None = None
-) -> Outranked:
+) -> ComparedRanks:
     """Two memories of the view that is asked, by id, under a request's ranking, mode and filters."""
     ranking = ranking_of(asked, query, request, sense)
     columns = asked.view.columns
     rows = [row for row in map(columns.row, ids) if row is not None]
     places = [_place(ranking.ranked, row) for row in rows]
-    sides = [_side(ranking, query, row, place, sense) for row, place in zip(rows, places, strict=True)]
+    sides = [_side(ranking, query, row, place) for row, place in zip(rows, places, strict=True)]
     first, second = places
     scores = ranking.ranked.scores
     difference, tied = None, False
@@ -104,7 +66,7 @@ def compared(
         order = "above" if sides[0]["rank"] < sides[1]["rank"] else "below"  # type: ignore[operator]
     elif first is not None or second is not None:
         order = "below" if first is None else "above"
-    return Outranked(
+    return ComparedRanks(
         sides[0], sides[1], _terms(ranking.ranked, first, second), difference, _rules(ranking, rows), order, tied
     )
 
@@ -121,8 +83,8 @@ def _rank(ranked: Ranked, place: int) -> int:
     return 1 + int(np.count_nonzero(above))
 
 
-def _terms(ranked: Ranked, first: int | None, second: int | None) -> list[TermBeside]:
-    found: list[TermBeside] = []
+def _terms(ranked: Ranked, first: int | None, second: int | None) -> list[ScoreTerm]:
+    found: list[ScoreTerm] = []
     for name, part in ranked.parts.items():
         here, there = (None if place is None else round(float(part[place]), PLACES) for place in (first, second))
         if not here and not there:
@@ -132,7 +94,7 @@ def _terms(ranked: Ranked, first: int | None, second: int | None) -> list[TermBe
     return sorted(found, key=lambda one: (-abs(one["difference"] or 0.0), -(one["first"] or one["second"] or 0.0)))
 
 
-def _side(ranking: Ranking, query: str, row: int, place: int | None, sense: Sense | None) -> AboveSide:
+def _side(ranking: Ranking, query: str, row: int, place: int | None) -> RankedMemory:
     this, ranked = ranking.this, ranking.ranked
     memory = this.view.columns.memories[row]
     holds, lacks = _words(this, query, memory)
@@ -144,7 +106,7 @@ def _side(ranking: Ranking, query: str, row: int, place: int | None, sense: Sens
         "weight": round(float(this.seen.weights[row]), 6),
         "holds": holds,
         "lacks": lacks,
-        "absent": None if place is not None else _absent(ranking, query, row, holds, sense),
+        "absent": None if place is not None else _absent(ranking, row, holds),
     }
 
 
@@ -174,41 +136,23 @@ def _as_written(query: str) -> dict[str, str]:
     return found
 
 
-def _absent(ranking: Ranking, query: str, row: int, holds: list[str], sense: Sense | None) -> Absent:
+def _absent(ranking: Ranking, row: int, holds: list[str]) -> Absent:
     """Why a memory is no result, the strongest reason first."""
     this, request = ranking.this, ranking.this.request
     reasons = this.seen.reasons[row : row + 1].copy()
     if secrets(this.view.columns)[row]:
-        return {"why": "withheld", "reason": "sensitive", "shown_by": "get --reveal", "filters": []}
+        return {"why": "withheld", "reason": "sensitive", "shown_by": "get --reveal"}
     if reasons[0] >= 0:
         told = reasons_told(reasons, this.asked.mode)[0]
-        return {"why": "withheld", "reason": told["reason"], "shown_by": told["shown_by"], "filters": []}
-    if failing := _failing(this, row):
-        return {"why": "filtered", "reason": None, "shown_by": None, "filters": failing}
-    if request.filters.least_relevance > 0:
-        open_ones = request.filters._replace(least_relevance=0.0)
-        other = ranking_of(this.asked, query, request._replace(filters=open_ones), sense).ranked
-        if _place(other, row) is not None:
-            return {"why": "filtered", "reason": None, "shown_by": None, "filters": ["min_relevance"]}
+        return {"why": "withheld", "reason": told["reason"], "shown_by": told["shown_by"]}
     matches = bool(holds) and request.search_mode != "semantic"
-    return {"why": "too_weak" if matches else "no_match", "reason": None, "shown_by": None, "filters": []}
+    return {"why": "too_weak" if matches else "no_match", "reason": None, "shown_by": None}
 
 
-def _failing(this: RunningSearch, row: int) -> list[str]:
-    """Names of the filters that a memory does not pass."""
-    untold, found = Filters(), list[str]()
-    for name, value in this.request.filters._asdict().items():
-        if value != getattr(untold, name) and name != "least_relevance":
-            alone = Filter(this.view, untold._replace(**{name: value}), this.seen.weights)
-            if not alone.passes(row):
-                found.append(name)
-    return found
-
-
-def _rules(ranking: Ranking, rows: list[int]) -> list[RuleTold]:
+def _rules(ranking: Ranking, rows: list[int]) -> list[RankRule]:
     """What acts on the two beside what they match by."""
     this, ranked = ranking.this, ranking.ranked
-    memories, found = this.view.columns.memories, list[RuleTold]()
+    memories, found = this.view.columns.memories, list[RankRule]()
     bounds = (
         [(old, new) for old, new in interrupted(this, ranked) if {old, new} == set(rows)] if ranking.follows else []
     )
@@ -306,7 +250,7 @@ REASONS: Mapping[str, _Phrase] = {
 }
 
 
-def sentence(found: Outranked, language: str) -> str:
+def sentence(found: ComparedRanks, language: str) -> str:
     """One sentence, or two where one of the memories is no result."""
     first, second = found.first, found.second
     if found.order == "neither":
@@ -327,7 +271,7 @@ def sentence(found: Outranked, language: str) -> str:
     return f"{_ranked(upper)} stands above {_ranked(lower)}, by {_figure(by)} of score: {why}."
 
 
-def _deciding(found: Outranked, *, reversed_: bool) -> list[tuple[str, float]]:
+def _deciding(found: ComparedRanks, *, reversed_: bool) -> list[tuple[str, float]]:
     """The one or two terms that speak most for the upper memory, with how much each does; none of what is too little to tell."""
     sign = -1 if reversed_ else 1
     shares = [(one["term"], sign * (one["difference"] or 0.0)) for one in found.terms]
@@ -341,11 +285,11 @@ def _figure(value: float) -> str:
     return f"{value:.3f}" if value >= 0.0005 else f"{value:.6f}"
 
 
-def _ranked(side: AboveSide, language: str = "en") -> str:
+def _ranked(side: RankedMemory, language: str = "en") -> str:
     return f"{side['id']}（第 {side['rank']}）" if language == "zh" else f"{side['id']} (rank {side['rank']})"
 
 
-def _alone(upper: AboveSide, lower: AboveSide, language: str) -> str:
+def _alone(upper: RankedMemory, lower: RankedMemory, language: str) -> str:
     absent = lower["absent"]
     assert absent is not None
     if language == "zh":
@@ -353,22 +297,19 @@ def _alone(upper: AboveSide, lower: AboveSide, language: str) -> str:
     return f"{_ranked(upper)} is a result and {lower['id']} is not: {_missing(lower, absent, 'en')}."
 
 
-def _neither(first: AboveSide, second: AboveSide, language: str) -> str:
+def _neither(first: RankedMemory, second: RankedMemory, language: str) -> str:
     told = [_missing(one, one["absent"], language) for one in (first, second) if one["absent"] is not None]
     if language == "zh":
         return f"{first['id']} 和 {second['id']} 都不在结果之中：前者，{told[0]}；后者，{told[1]}。"
     return f"Neither {first['id']} nor {second['id']} is a result: of the first, {told[0]}; of the second, {told[1]}."
 
 
-def _missing(side: AboveSide, absent: Absent, language: str) -> str:
+def _missing(side: RankedMemory, absent: Absent, language: str) -> str:
     """Why a memory is no result, as a part of a sentence."""
     chinese = language == "zh"
     if absent["why"] == "withheld":
         phrase, by = REASONS[absent["reason"] or ""], absent["shown_by"]
         return f"{phrase.zh}（可用 {by} 查看）" if chinese else f"{phrase.en} (shown by {by})"
-    if absent["why"] == "filtered":
-        names = ", ".join(absent["filters"])
-        return f"它不符合筛选条件 {names}" if chinese else f"it does not pass the filter {names}"
     if absent["why"] == "too_weak":
         return (
             "它虽相符，但不够强，未进入参与排序的范围"
