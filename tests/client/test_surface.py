@@ -147,8 +147,9 @@ def _all_verbs(memory: Memory) -> None:
     first, second, third = (memory.add(text).id or "" for text in ("I drink coffee", "I drink tea", "I read"))
     memory.search("tea", **_everything("search", cursor=None, ranking="overlap"))
     memory.context("tea", **_everything("context"))
-    for verb in ("get", "why", "history"):
+    for verb in ("get", "history"):
         getattr(memory, verb)(third, **_everything(verb))
+    memory.why(third, query="tea", **_everything("why", above=first, ranking="text"))
     memory.get_all(**_everything("get_all"))
     memory.update(first, "I drink much coffee")
     memory.negate(first, correction="I drink cocoa")

@@ -81,10 +81,11 @@ class Asking:
 
 
 def needed(operation: Json) -> Json:
-    """The first example of every parameter that a query must have; where it must have one of two, of the one."""
+    """The first example of every parameter that a query must have; where two go only together, of both."""
     names = {one["name"]: one["schema"] for one in operation.get("parameters", ()) if one["in"] == "query"}
-    one_of = {"query": names["query"]["examples"][0]} if {"query", "ids"} <= names.keys() else {}
-    return one_of | {
+    pair = {"above", "query"}
+    together = {name: names[name]["examples"][0] for name in pair} if pair <= names.keys() else {}
+    return together | {
         one["name"]: one["schema"]["examples"][0]
         for one in operation.get("parameters", ())
         if one["in"] == "query" and one["required"]

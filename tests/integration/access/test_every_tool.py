@@ -46,8 +46,7 @@ NEEDS: Mapping[str, tuple[frozenset[Verb] | None, Call]] = {
     "audit_search": (READ, tool("audit_search", query="coffee")),
     "audit_list": (READ, tool("audit_list")),
     "audit_get": (READ, tool("audit_get", **OF_MEMORY)),
-    "audit_why": (READ, tool("audit_why", **OF_MEMORY)),
-    "audit_above": (READ, tool("audit_above", other="tea", query="coffee", **OF_MEMORY)),
+    "audit_why": (READ, tool("audit_why", above="tea", query="coffee", **OF_MEMORY)),
     "audit_history": (READ, tool("audit_history", **OF_MEMORY)),
     "audit_provenance": (READ, tool("audit_provenance", **OF_MEMORY)),
     "audit_associations": (READ, tool("audit_associations", **OF_MEMORY)),
@@ -253,7 +252,7 @@ def test_who_reads_in_mode_normal_is_told_nothing_of_what_is_deleted(http: HttpS
     assert toolset == "agent" or any(HIDDEN in one.text for one in seen), "a wider key is told it"
 
 
-BY_MODE = {"audit_search", "audit_list", "audit_replay", "audit_diff", "audit_above"}
+BY_MODE = {"audit_search", "audit_list", "audit_replay", "audit_diff", "audit_why"}
 """Tools that are told a mode."""
 
 

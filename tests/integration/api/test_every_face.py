@@ -163,7 +163,7 @@ COMMANDS: Mapping[str, str] = {
     "synonyms defined": "synonyms OWNER coffee java",
     "unmerge": "unmerge OWNER both",
     "why": "why OWNER coffee",
-    "why above": "why OWNER coffee tea --query coffee",
+    "why above": "why OWNER coffee --above tea --query coffee",
     "why --provenance": "why OWNER coffee --provenance",
     "why --uses": "why OWNER coffee --uses",
 }

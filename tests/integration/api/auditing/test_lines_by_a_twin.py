@@ -178,7 +178,10 @@ HELD: dict[str, Question] = {
     "reader.search": lambda one: [pages(one, mode=mode) for mode in ("normal", "review", "debug")],
     "reader.list": lambda one: [one.store.reader.list(one.owner, mode=m, **one.at) for m in ("normal", "debug")],
     "reader.get": of_each(lambda one, name: one.store.reader.get(one.owner, name, trace=False, **one.at)),
-    "reader.why": of_each(lambda one, name: one.store.reader.why(one.owner, name, **one.at)),
+    "reader.why": lambda one: [
+        of_each(lambda each, name: each.store.reader.why(each.owner, name, **each.at))(one),
+        first_two(one),
+    ],
     "reader.provenance": of_each(lambda one, name: one.store.reader.provenance(one.owner, name, **one.lines)),
     "reader.history": lambda one: [
         one.store.reader.history(one.owner, **one.lines)["changes"],
@@ -214,7 +217,6 @@ HELD: dict[str, Question] = {
         )
     ),
     "replayer.replay": lambda one: [replayed(one), replayed(one, without_sessions=["s2"])],
-    "reader.why, of two": first_two,
     "records.export": lambda one: [exported(one), exported(one, everything=True)],
 }
 JUDGED_TODAY: dict[str, Question] = {
