@@ -65,5 +65,5 @@ def test_tools_and_resources_run_in_the_lane_of_their_work(monkeypatch: pytest.M
     heavy = {name for name, work in lanes.items() if work is Work.HEAVY}
     assert heavy == {"memory_knowledge_map", *(f"audit_{name}" for name in folds)}
     assert {name for name, work in lanes.items() if work is Work.WATCH} == {"audit_status", "audit_alarms"}
-    assert len(lanes) == 36
+    assert len(lanes) == 35
     assert set(lanes.values()) == {Work.LIGHT, Work.HEAVY, Work.WATCH}
