@@ -25,7 +25,6 @@ from engramlog_server.projections.ranking.successors import interrupted
 from engramlog_server.projections.shapes import Absent, RankedMemory, RankRule, ScoreTerm
 from engramlog_server.projections.views.query import ViewQuery, card, corrections_of
 
-
 _WORD = regex(r"\w+")
 PLACES = 9
 """Decimal places of parts and differences: more than a search tells, so that they add up."""

@@ -333,8 +333,9 @@ def _is_deleted(view: OwnerView, memory_id: str | None) -> bool:
 
 
 def why(view: OwnerView, memory: Memory, now: int, most: int | None = None) -> UnplacedWhy:
-    """The weight at an instant, its factors, and where the memory comes from; `changes`, `aside`, `above` and the events of the origins
-    are empty, for whoever reads the log to fill in. `most`: of origins.
+    """The weight at an instant, its factors, and where the memory comes from. `most`: of origins.
+
+    `changes`, `aside`, `above` and the events of the origins are empty, for whoever reads the log to fill in.
     """
     reading = view.law.read(memory, now, view.parameters)
     return {
