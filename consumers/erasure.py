@@ -10,6 +10,7 @@ which has a salt of its own. The owner's key stays, because the owner does.
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -30,6 +31,7 @@ from engramlog_server.events.redis.secrets import readmission
 from engramlog_server.events.redis.wire import Script, Wire
 from engramlog_server.projections.embedding.vectors import VectorKeys
 from engramlog_server.projections.redis.builds import BuildKeys, is_build
+from engramlog_server.projections.redis.store import slices
 from engramlog_server.projections.reports.erasure.reach import OwnersLog, Turn
 
 READ_COUNT = 1_000
@@ -128,25 +130,29 @@ def readmit(wire: Wire, tag: str, owner: str, fresh: bytes) -> str | None:
             return erasure
 
 
-def count_entries(wire: Wire, tag: str, owner: str, *, on_progress: OnProgress = lambda _done, _all: None) -> Entries:
-    """What the log has of an owner. Reads the whole partition, without opening anything."""
+def count_entries(
+    wire: Wire,
+    tag: str,
+    owner: str,
+    *,
+    on_progress: OnProgress = lambda _done, _all: None,
+    on_salts: Callable[[int], None] = lambda _id: None,
+) -> Entries:
+    """What the log has of an owner; `on_salts` gets the id of each sealed entry's salts. Reads the whole partition, without opening
+    anything."""
     found = Entries()
     for one in _of(wire, tag, owner, on_progress):
-        sealed = one.body[:1] == BODY_MARK
+        if sealed := one.body[:1] == BODY_MARK:
+            on_salts(salts_id(one.body))
         found = Entries(found.total + 1, one.seq, found.sealed + sealed, found.open + (not sealed))
     return found
 
 
 def drop_salts(wire: Wire, tag: str, owner: str, *, on_progress: OnProgress = lambda _done, _all: None) -> Entries:
     """Delete the salts of the owner's entries: whoever has an old copy of its key opens none of them with it."""
-    found = Entries()
-    of = _of(wire, tag, owner, on_progress)
-    while some := list(islice(of, PAGE)):
-        sealed = [salts_id(one.body) for one in some if one.body[:1] == BODY_MARK]
-        wire.seals.keys.delete_salts(sealed)
-        found = Entries(
-            found.total + len(some), some[-1].seq, found.sealed + len(sealed), found.open + len(some) - len(sealed)
-        )
+    ids = array("q")
+    found = count_entries(wire, tag, owner, on_progress=on_progress, on_salts=ids.append)
+    wire.seals.keys.delete_salts(ids)
     return found
 
 
@@ -262,11 +268,11 @@ def fence_names(wire: Wire, tag: str, secret: bytes, memories: Collection[str], 
 def wipe_entries(wire: Wire, tag: str, owner: str, seqs: Sequence[int], wiped: Wiped) -> int:
     """Take the words out of these entries of an owner: delete the salts of their words; how many had any. One that lies open or
     is another owner's is left alone: `engramlog verify` reports it. `wiped`: the erasure and the partition. Raises StoreError."""
-    keys, done, waiting = LogKeys(tag), 0, iter(sorted(seqs))
-    while some := list(islice(waiting, AT_ONCE)):
-        mine = [one for one in _at(wire, keys, some) if one.owner == owner and one.body[:1] == BODY_MARK]
-        done += wire.seals.keys.wipe({salts_id(one.body): wiped._replace(seq=one.seq) for one in mine})
-    return done
+    keys, going = LogKeys(tag), dict[int, Wiped]()
+    for some in slices(sorted(seqs), AT_ONCE):
+        mine = (one for one in _at(wire, keys, some) if one.owner == owner and one.body[:1] == BODY_MARK)
+        going |= {salts_id(one.body): wiped._replace(seq=one.seq) for one in mine}
+    return wire.seals.keys.wipe(going)
 
 
 def _at(wire: Wire, keys: LogKeys, seqs: Sequence[int]) -> list[Stored]:

@@ -13,7 +13,7 @@ from engramlog_server.api.cli.app import err
 from engramlog_server.api.cli.main import run
 from engramlog_server.api.cli.output import take_over
 from engramlog_server.ops.commands.completion import StoreNames
-from engramlog_server.ops.processes.limits import look_seldom
+from engramlog_server.ops.processes.limits import look_seldom, overwrite_freed_memory
 from engramlog_server.ops.running_service import ask_service
 from engramlog_server.ops.tracebacks import clean_tracebacks
 
@@ -51,6 +51,8 @@ def _heed_the_end() -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry of the `engramlog` command; gives its exit code."""
     _heed_the_end()
+    if arguments is None and sys.argv[1:2] == ["up"] and not {"--check", "--help"} & set(sys.argv):
+        overwrite_freed_memory()
     take_over()
     clean_tracebacks()
     look_seldom()

@@ -6,6 +6,8 @@ Redis keeps what is gone until its append-only file is written anew, and a dump 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from glob import escape
 from itertools import islice
 from pathlib import Path
 from time import monotonic, sleep
@@ -22,6 +24,8 @@ from engramlog_server.events.redis.wire import ServerWire, Wire
 from engramlog_server.projections.redis.builds import is_build
 
 LOOK_SECONDS = 0.05
+GONE_SECONDS = 60.0
+"""How long files that Redis replaced may take to be deleted."""
 CATCH_UP_SECONDS = 60.0
 """How long a replica of a Cluster is waited for."""
 BUSY = "already in progress"
@@ -43,6 +47,8 @@ class Rewritten(msgspec.Struct, frozen=True):
 
 class _Served(NamedTuple):
     keeps_aof: bool
+    files: set[tuple[int, Path]]
+    """Its append-only files that can be seen from here, each with its inode."""
     dumps: bool
     """Whether it makes dumps, or made one that would stay as it is."""
     unseen: str | None = None
@@ -163,6 +169,8 @@ def _rewritten(wire: Wire, on_wait: OnWait, again: str) -> Rewritten:
     """The same of one server, without its replicas."""
     served, unproven = _served(wire), list[str]()
     aof = _aof_rewritten(wire, on_wait, again) if served.keeps_aof else "off"
+    if aof == "rewritten" and (path := _left(wire, served.files, on_wait)) is not None:
+        unproven.append(f"{path} was to go when Redis rewrote its append-only file, and may hold words: delete it")
     dump = _dumped(wire, on_wait, again) if served.dumps else "off"
     if served.unseen is not None:
         unproven.append(served.unseen)
@@ -180,19 +188,46 @@ def _served(wire: Wire) -> _Served:
     facts = _persistence(wire)
     keeps = facts.get("aof_enabled") == "1"
     dumped = facts.get("rdb_last_bgsave_time_sec", "-1") != "-1" or facts.get("rdb_saves", "0") != "0"
+    files = _append_only_files(wire) if keeps else set()
     told = wire.pipeline([["CONFIG", "GET", one] for one in ("save", "dir", "dbfilename")])
     if not all(isinstance(one, list) and len(one) == 2 for one in told):
         unseen = "whether Redis dumps could not be seen (CONFIG GET is refused): where an old dump lies, run BGSAVE or delete it"
-        return _Served(keeps, dumped, None if dumped else unseen)
+        return _Served(keeps, files, dumped, None if dumped else unseen)
     points, folder, name = (one[1].decode("utf-8", "replace") for one in told)
     if points or dumped or (Path(folder) / name).exists():
-        return _Served(keeps, dumps=True)
+        return _Served(keeps, files, dumps=True)
     if Path(folder).is_dir():
-        return _Served(keeps, dumps=False)
+        return _Served(keeps, files, dumps=False)
     unseen = (
         f"the folder of Redis cannot be seen from here: where an old {name} lies in {folder} of its machine, delete it"
     )
-    return _Served(keeps, dumps=False, unseen=unseen)
+    return _Served(keeps, files, dumps=False, unseen=unseen)
+
+
+def _append_only_files(wire: Wire) -> set[tuple[int, Path]]:
+    """Append-only files of a Redis that are on this machine, by inode and path. Manifests hold nothing of the log."""
+    told = wire.pipeline([["CONFIG", "GET", one] for one in ("dir", "appendfilename", "appenddirname")])
+    folder, name, *parts = (
+        one[1].decode("utf-8", "replace") if isinstance(one, list) and len(one) == 2 else "" for one in told
+    )
+    found = set[tuple[int, Path]]()
+    for path in (
+        [Path(folder) / name, *(Path(folder) / parts[0]).glob(f"{escape(name)}.*.*.*")] if folder and name else []
+    ):
+        with suppress(OSError):
+            found.add((path.stat().st_ino, path))
+    return found
+
+
+def _left(wire: Wire, before: set[tuple[int, Path]], on_wait: OnWait) -> Path | None:
+    """One of the files of before that Redis did not delete in time; it deletes them in the background."""
+    end = monotonic() + GONE_SECONDS
+    while left := sorted(path for _, path in before & _append_only_files(wire)):
+        if monotonic() > end:
+            return left[0]
+        on_wait("waiting for Redis to delete its old append-only files")
+        sleep(LOOK_SECONDS)
+    return None
 
 
 def _aof_rewritten(wire: Wire, on_wait: OnWait, again: str) -> str:

@@ -130,15 +130,16 @@ class KeyStore(Protocol):
         ...
 
     def wipe(self, entries: Mapping[int, Wiped]) -> int:
-        """Delete the words' salts, also from the files of the key store, where they are there; the number deleted."""
+        """Delete the words' salts, also from the files of the key store, where they are there; the number deleted. A Redis writes
+        its files again at each call, so name all entries of an erasure in one call."""
         ...
 
     def wiped(self) -> Iterator[tuple[int, Wiped]]:
-        """All salts that lost the words'."""
+        """All salts that lost the words', ascending, in pages."""
         ...
 
     def delete_salts(self, ids: Collection[int]) -> int:
-        """Delete both salts with these ids, also from the files of the key store; the number deleted."""
+        """Delete both salts with these ids, also from the files of the key store; the number deleted. One call, as `wipe`."""
         ...
 
     def salt_ids(self, before: int) -> Iterator[int]:

@@ -142,7 +142,7 @@ def erase(
         codes = {_exit_code(one) for one in done}
         raise typer.Exit(1 if 1 in codes else max(codes, default=0))
     if certificate is not None:
-        _write(certificate, done[0])
+        _write(certificate, {name: value for name, value in done[0].items() if name != "names"})
     show(done[0], json, render_done)
     raise typer.Exit(_exit_code(done[0]))
 
@@ -251,7 +251,7 @@ def _erase(
         with progress("erase", asked.json, long=0) as advance:
             done = carry_out(store, settings, plan, application, on_progress=advance, on_wait=patient(err))
     found: dict[str, Any] = msgspec.to_builtins(done)
-    return found
+    return found | ({"names": told["names"]} if "names" in told else {})
 
 
 def _agreed(told: dict[str, Any], plan: ErasurePlan, asked: _Asked) -> ErasurePlan:

@@ -51,6 +51,8 @@ PACKED = re.compile(rb"(REDIS|VALKEY)\d{3}")
 """What a dump begins with, and an append-only file with one in front: its strings are packed."""
 MOST_PIECES, MOST_SALTS, MOST_FINDINGS = 2_000, 100, 200
 NOT_KNOWN = "the words were erased by an earlier run, so a search does not know them any more"
+LISTINGS = 10
+"""How often the files of a Redis are listed, because it renames and deletes files meanwhile."""
 OTHERS = 5_000
 """The newest entries of others, whose words are no probes."""
 LEAST_BYTES, PIECE_BYTES = 12, 36
@@ -258,14 +260,14 @@ class _Search:
             for path in sorted(folder.expanduser().rglob("*")) if folder is not None else ():
                 self.file(path)
 
-    def file(self, path: Path, *, of_redis: bool = False) -> None:
-        """A file, once. A link is not followed."""
-        with self._reached(str(path)):
+    def file(self, path: Path, *, of_redis: bool = False) -> bool:
+        """Search a file, once; false if it is gone. A link is not followed."""
+        with self._reached(str(path)), suppress(FileNotFoundError):
             found = path.lstat()
             if not stat.S_ISREG(found.st_mode) or (found.st_dev, found.st_ino) in self.files:
-                return
-            self.files.add((found.st_dev, found.st_ino))
+                return True
             with path.open("rb") as file:
+                self.files.add((found.st_dev, found.st_ino))
                 packed = PACKED.match(file.read(16))
                 file.seek(0)
                 self._stream(str(path), iter(lambda: file.read(CHUNK), b""))
@@ -273,6 +275,8 @@ class _Search:
                 self.not_reached.append(
                     f"{path} could not be searched: Redis packed it before, or elsewhere; delete it"
                 )
+            return True
+        return os.path.lexists(path)
 
     def _files_of(self, where: str, client: Any) -> None:
         with self._reached(f"the files of {where}"):
@@ -287,9 +291,13 @@ class _Search:
             names = [
                 config[one] for one in ("appenddirname", "appendfilename", "dbfilename", "logfile") if config.get(one)
             ]
-            for path in [*(folder / one for one in names), *folder.glob("*.aof*"), *folder.glob("temp-*")]:
-                for one in chain([path], path.rglob("*")) if path.exists() else ():
-                    self.file(one, of_redis=True)
+            for _ in range(LISTINGS):
+                listed = [*(folder / one for one in names), *folder.glob("*.aof*"), *folder.glob("temp-*")]
+                paths = [one for path in listed if path.exists() for one in chain([path], path.rglob("*"))]
+                searched = [self.file(one, of_redis=True) for one in paths]
+                if all(searched):
+                    return
+            self.not_reached.append(f"{where} renamed its files again and again while they were searched")
 
     def _stream(self, where: str, chunks: Iterable[bytes]) -> None:
         kept = b""

@@ -98,10 +98,11 @@ def forget_erased(store: OpenStore) -> list[str]:
 
 
 def clean_memory() -> None:
-    """Empty caches that may hold words, overwrite what was freed, and give free memory back to the system: tenths of a second."""
+    """Empty caches that may hold words, overwrite Python's free small blocks, and give free memory back to the system: tenths of a
+    second. Larger blocks were overwritten when they were freed (`overwrite_freed_memory`)."""
     empty_caches()
     gc.collect()
-    for size in (*range(3 * _STEP, _SMALL + 1, _STEP), *(2**power for power in range(10, 17))):
+    for size in range(3 * _STEP, _SMALL + 1, _STEP):
         _overwrite(size)
     give_back()
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 import sqlite3
 import stat
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from secrets import token_bytes, token_hex
 from threading import RLock
 from time import monotonic, sleep
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from engramlog_server.events.encryption.key_store import (
     ID_BYTES,
@@ -28,6 +28,7 @@ from engramlog_server.events.errors import StoreMismatch, StoreUnavailable
 from engramlog_server.ops.durable import sync_folder
 from engramlog_server.ops.embedded.private_file import not_private
 from engramlog_server.ops.keys.pool import SaltPool, this_second
+from engramlog_server.projections.redis.store import slices
 
 SETTING = "ENGRAMLOG_KEYS"
 WAIT_SECONDS = 30.0
@@ -83,18 +84,18 @@ class FileKeyStore:
     def replace(self, keys: Mapping[bytes, tuple[bytes, bytes]]) -> int:
         """See `KeyStore.replace`."""
         rows = [(new, name, old) for name, (old, new) in keys.items()]
-        return self._changed("UPDATE keys SET line = ? WHERE name = ? AND line = ?", rows)
+        return self._changed("UPDATE keys SET line = ? WHERE name = ? AND line = ?", [rows])
 
     def delete(self, names: Collection[bytes]) -> int:
         """See `KeyStore.delete`."""
-        return self._changed("DELETE FROM keys WHERE name = ?", [(name,) for name in self.read(list(names))])
+        return self._changed("DELETE FROM keys WHERE name = ?", [[(name,) for name in names]])
 
     def every(self) -> Iterator[tuple[bytes, bytes]]:
         """See `KeyStore.every`."""
-        some = self._do(partial(self._page, b""))
-        while some:
-            yield from some
-            some = self._do(partial(self._page, some[-1][0]))
+        some, after = "SELECT name, line FROM keys WHERE name > ? ORDER BY name LIMIT ?", b""
+        while rows := self._do(partial(self._rows, some, (after, PAGE))):
+            yield from rows
+            after = rows[-1][0]
 
     def take(self, count: int) -> list[tuple[int, bytes]]:
         """See `KeyStore.take`."""
@@ -129,24 +130,28 @@ class FileKeyStore:
 
     def wipe(self, entries: Mapping[int, Wiped]) -> int:
         """See `KeyStore.wipe`."""
-        there = {number: value for number, value in self.salts(list(entries)).items() if has_words(value)}
-        rows = [(wiped_value(value, entries[number]), number, value) for number, value in there.items()]
-        return self._changed("UPDATE salts SET value = ? WHERE id = ? AND value = ?", rows)
+        pages = (
+            [
+                (wiped_value(value, entries[one]), one, value)
+                for one, value in self.salts(some).items()
+                if has_words(value)
+            ]
+            for some in slices(list(entries), PAGE)
+        )
+        return self._changed("UPDATE salts SET value = ? WHERE id = ? AND value = ?", pages)
 
     def wiped(self) -> Iterator[tuple[int, Wiped]]:
         """See `KeyStore.wiped`."""
-        rows = self._do(
-            lambda: self._db.execute(
-                "SELECT id, value FROM salts WHERE length(value) != ? ORDER BY id", (SALTS_BYTES,)
-            ).fetchall()
-        )
-        for number, value in rows:
-            if (found := read_wiped(value)) is not None:
-                yield number, found
+        some = "SELECT id, value FROM salts WHERE id > ? AND length(value) != ? ORDER BY id LIMIT ?"
+        after = 0
+        while rows := self._do(partial(self._rows, some, (after, SALTS_BYTES, PAGE))):
+            yield from ((number, found) for number, value in rows if (found := read_wiped(value)) is not None)
+            after = rows[-1][0]
 
     def delete_salts(self, ids: Collection[int]) -> int:
         """See `KeyStore.delete_salts`."""
-        return self._changed("DELETE FROM salts WHERE id = ?", [(one,) for one in self.salts(list(ids))])
+        pages = ([(one,) for one in some] for some in slices(list(ids), PAGE))
+        return self._changed("DELETE FROM salts WHERE id = ?", pages)
 
     def salt_ids(self, before: int) -> Iterator[int]:
         """See `KeyStore.salt_ids`."""
@@ -165,13 +170,8 @@ class FileKeyStore:
         with self._lock:
             self._db.close()
 
-    def _rows(self, statement: str, told: tuple[int, ...]) -> list[tuple[int, ...]]:
-        return self._db.execute(statement, told).fetchall()
-
-    def _page(self, after: bytes) -> list[tuple[bytes, bytes]]:
-        return self._db.execute(
-            "SELECT name, line FROM keys WHERE name > ? ORDER BY name LIMIT ?", (after, PAGE)
-        ).fetchall()
+    def _rows(self, statement: str, values: tuple[int | bytes, ...]) -> list[Any]:
+        return self._db.execute(statement, values).fetchall()
 
     def _open(self) -> sqlite3.Connection:
         made = sqlite3.connect(self._path, timeout=WAIT_SECONDS, isolation_level=None, check_same_thread=False)
@@ -187,10 +187,10 @@ class FileKeyStore:
         found: str = self._db.execute("SELECT value FROM about WHERE field = 'id'").fetchone()[0]
         return found
 
-    def _changed(self, statement: str, rows: Sequence[tuple[bytes | int, ...]]) -> int:
-        """Change or delete rows so that nothing of before is left in the files; how many. Nor of what was changed by a process that
-        was killed before it saw to its files."""
-        done = self._write(lambda: self._db.executemany(statement, rows)).rowcount if rows else 0
+    def _changed(self, statement: str, pages: Iterable[Sequence[tuple[bytes | int, ...]]]) -> int:
+        """Change or delete rows, a page in a transaction, so that nothing of before is left in the files; the number of rows. Also
+        removes from the files what a process changed that was killed before this."""
+        done = sum(self._write(partial(self._db.executemany, statement, rows)).rowcount for rows in pages if rows)
         self._truncate()
         return done
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from secrets import token_bytes, token_hex
 
 from engramlog_server.consumers.encryption.remnants import rewrite_files
@@ -24,8 +25,10 @@ from engramlog_server.events.redis.wire import Argument, Script, Wire, WirePool
 from engramlog_server.events.text import shown
 from engramlog_server.ops.keys.file import SETTING
 from engramlog_server.ops.keys.pool import SaltPool, this_second
+from engramlog_server.projections.redis.store import slices
 
-_ID = b"id"
+_ID, _UNWRITTEN = b"id", b"unwritten"
+"""Fields besides keys. The second is not empty while deleted values may be in files of the Redis."""
 PAGE = 500
 REPLACE = Script(
     "replace keys",
@@ -116,12 +119,11 @@ class RedisKeyStore:
             return done
 
     def delete(self, names: Collection[bytes]) -> int:
-        """See `KeyStore.delete`. Has Redis write its files again, and waits for them."""
+        """See `KeyStore.delete`."""
         if not names:
             return 0
-        with self._wires.wire() as wire:
+        with self._wires.wire() as wire, self._rewritten(wire):
             done: int = wire.call("HDEL", self._key, *names)
-            self._rewrite(wire)  # also for what a process deleted that was killed before this
         return done
 
     def every(self) -> Iterator[tuple[bytes, bytes]]:
@@ -159,31 +161,34 @@ class RedisKeyStore:
 
     def wipe(self, entries: Mapping[int, Wiped]) -> int:
         """See `KeyStore.wipe`."""
-        rows = [
-            (one, wiped_value(old, entries[one])) for one, old in self.salts(list(entries)).items() if has_words(old)
-        ]
-        with self._wires.wire() as wire:
-            if rows:
-                wire.call("SADD", self._wiped, *(one for one, _ in rows))
-                self._put_salts(wire, rows)
-            if entries:
-                self._rewrite(wire)
-        return len(rows)
+        done = 0
+        with self._wires.wire() as wire, self._rewritten(wire, deletes=bool(entries)):
+            for some in slices(list(entries), PAGE):
+                rows = [
+                    (one, wiped_value(old, entries[one])) for one, old in self.salts(some).items() if has_words(old)
+                ]
+                if rows:
+                    wire.call("SADD", self._wiped, *(one for one, _ in rows))
+                    self._put_salts(wire, rows)
+                done += len(rows)
+        return done
 
     def wiped(self) -> Iterator[tuple[int, Wiped]]:
         """See `KeyStore.wiped`."""
         with self._wires.wire() as wire:
-            ids = sorted(int(one) for one in elements(wire, self._wiped))
-        for number, value in self.salts(ids).items():
-            if (found := read_wiped(value)) is not None:
-                yield number, found
+            ids = sorted({int(one) for one in elements(wire, self._wiped)})
+        for some in slices(ids, PAGE):
+            for number, value in self.salts(some).items():
+                if (found := read_wiped(value)) is not None:
+                    yield number, found
 
     def delete_salts(self, ids: Collection[int]) -> int:
         """See `KeyStore.delete_salts`."""
-        with self._wires.wire() as wire:
-            done = sum(wire.answers([["HDEL", self._bucket(one), one] for one in ids])) if ids else 0
-            if done:
-                self._rewrite(wire)
+        with self._wires.wire() as wire, self._rewritten(wire, deletes=bool(ids)):
+            done = 0
+            for some in slices(list(ids), PAGE):
+                asked: list[list[Argument]] = [["HDEL", self._bucket(one), one] for one in some]
+                done += sum(wire.answers(asked))
         return done
 
     def salt_ids(self, before: int) -> Iterator[int]:
@@ -206,12 +211,19 @@ class RedisKeyStore:
             told.setdefault(self._bucket(number), []).extend((number, value))
         wire.answers([["HSET", key, *pairs_of] for key, pairs_of in told.items()])
 
-    def _rewrite(self, wire: Wire) -> None:
-        """Have Redis write its files again, and wait for them."""
+    @contextmanager
+    def _rewritten(self, wire: Wire, *, deletes: bool = True) -> Iterator[None]:
+        """Have Redis write its files again after what is deleted within, or was deleted by a process that was killed."""
+        if deletes:
+            wire.call("HSET", self._key, _UNWRITTEN, token_hex(ID_BYTES))
+        yield
+        if not (deleted := wire.call("HGET", self._key, _UNWRITTEN)):
+            return
         if unproven := rewrite_files(wire, again="engramlog erase").not_proven:
             raise StoreUnavailable(
                 f"what was deleted from the key store {self._place} may be in its files: {unproven[0]}"
             )
+        wire.run(REPLACE, [self._key], [_UNWRITTEN, deleted, b""])  # unless another process deletes meanwhile
 
     def server(self) -> str | None:
         """See `KeyStore.server`."""

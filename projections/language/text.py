@@ -236,6 +236,7 @@ _OF_WORD = _OfWord()
 class _Words:
     def forget(self) -> None:
         _OF_WORD.clear()
+        _stemmer.cache_clear()  # a stemmer keeps its last word
 
 
 _WORDS = _Words()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,7 @@ from engramlog_server.ops.erasure.rare_names import RARE, names_elsewhere
 from engramlog_server.ops.store import OpenStore
 from engramlog_server.ops.wiring import application_on
 from engramlog_server.projections.embedding.meaning import Embedded, content_key
+from tests.acceptance.helpers.cli import Cli
 from tests.integration.erasure.erased import Erasing
 from tests.integration.erasure.words.erased_words import made
 from tests.servers import RedisServer
@@ -108,3 +110,13 @@ def test_a_name_that_is_given_is_listed_however_many_have_it(told: Told) -> None
     found = told.ask("ada", given=("tooth", "欧阳青禾"))
     assert len(places(found)["tooth"]) == RARE + 1
     assert places(found)["欧阳青禾"] == {("王", "t9"), ("王", "蜂"), ("艾达", "m-牙")}
+
+
+def test_json_prints_the_names_and_the_certificate_that_is_handed_over_has_none(
+    cli: Cli, folder: Path, tmp_path: Path
+) -> None:
+    told = cli.json("erase", "ada", "--yes", "--name", "bob", "--certificate", str(tmp_path / "certificate"))
+    assert set(told["names"]) == {"names", "more", "common", "rare", "read", "unread"}
+    assert told["names"]["read"] > 0
+    kept = json.loads((tmp_path / "certificate").read_text())
+    assert kept == {name: value for name, value in told.items() if name != "names"}

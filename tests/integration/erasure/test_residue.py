@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 import pytest
 
-from engramlog_server.ops.erasure.residue import CHUNK, NOT_KNOWN, Probes, Residue, probes_of, residue_of
+from engramlog_server.consumers.encryption import remnants
+from engramlog_server.ops.erasure.residue import CHUNK, NOT_KNOWN, Probes, Residue, _Search, probes_of, residue_of
 from tests.integration.erasure.erased import ADA, WORD, Erasing
 from tests.servers import RedisServer
 
@@ -146,3 +147,39 @@ def test_what_another_owner_says_too_is_no_probe(store: Erasing) -> None:
     what = probes(store)
     assert not what.hits(b"everybody says the weather is nice today")
     assert what.hits(PIECE)
+
+
+def test_a_file_that_redis_renames_meanwhile_is_listed_again_and_one_that_is_gone_has_no_words(
+    store: Erasing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    search, listings = _Search(probes(store), 0.0), list[int]()
+    assert not search.file(store.settings.data / "gone")
+    assert search.not_reached == []
+    search_file = _Search.file
+
+    def renamed(self: _Search, path: Path, *, of_redis: bool = False) -> bool:
+        listings.append(len(listings))
+        return len(listings) > 1 and search_file(self, path, of_redis=of_redis)
+
+    monkeypatch.setattr(_Search, "file", renamed)
+    with store.opened() as opened:
+        (folder,) = map(Path, opened.client.config_get("dir").values())
+        (written := folder / "temp-1.rdb").write_bytes(b"what it writes")
+        search.server("redis", opened.client)
+        written.unlink()
+    assert len(listings) > 1
+    assert search.not_reached == []
+
+
+def test_old_append_only_files_are_waited_for_and_named_if_they_stay(
+    store: Erasing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, waits = {(1, Path("old.incr.aof"))}, list[str]()
+    listings = [old, old, old, set[tuple[int, Path]]()]
+    monkeypatch.setattr(remnants, "_append_only_files", lambda _wire: listings.pop(0))
+    with store.wire() as wire:
+        assert remnants._left(wire, old, waits.append) is None
+        assert len(waits) == 3
+        monkeypatch.setattr(remnants, "_append_only_files", lambda _wire: old)
+        monkeypatch.setattr(remnants, "GONE_SECONDS", 0.0)
+        assert remnants._left(wire, old, waits.append) == Path("old.incr.aof")

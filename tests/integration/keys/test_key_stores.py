@@ -172,8 +172,12 @@ def test_a_deleted_key_is_in_no_file_of_the_second_redis() -> None:
         assert _holding(folder, b"a-key-that-goes") == []
 
 
-def _was_killed(*_told: object) -> None:
-    """In place of what sees to the files."""
+class Killed(Exception):
+    """Ends a run before it sees to the files."""
+
+
+def _killed(*_given: object, **_named: object) -> None:
+    raise Killed
 
 
 def test_what_a_killed_run_deleted_leaves_the_files_with_the_next_run(
@@ -185,21 +189,24 @@ def test_what_a_killed_run_deleted_leaves_the_files_with_the_next_run(
     folder = tmp_path
     if isinstance(keys, RedisKeyStore):
         (folder,) = map(Path, map(os.fsdecode, keys._client.config_get("dir").values()))
-    sees_to_files = "_rewrite" if isinstance(keys, RedisKeyStore) else "_truncate"
-    with monkeypatch.context() as killed:
-        killed.setattr(keys, sees_to_files, _was_killed)
-        keys.delete([name])
-        keys.wipe(by)
+    sees_to_files = (server, "rewrite_files") if isinstance(keys, RedisKeyStore) else (keys, "_truncate")
+    with monkeypatch.context() as run:
+        run.setattr(*sees_to_files, _killed)
+        with pytest.raises(Killed):
+            keys.delete([name])
+        with pytest.raises(Killed):
+            keys.wipe(by)
     assert _holding(folder, b"a-key-that-goes")
     assert keys.delete([name]) == 0
     assert _holding(folder, b"a-key-that-goes") == []
     if isinstance(keys, RedisKeyStore):
         keys.put_salts({salt: value})
-        with monkeypatch.context() as killed:
-            killed.setattr(keys, sees_to_files, _was_killed)
-            keys.wipe(by)
+        with monkeypatch.context() as run:
+            run.setattr(*sees_to_files, _killed)
+            with pytest.raises(Killed):
+                keys.wipe(by)
         assert _holding(folder, value)
-    assert keys.wipe(by) == 0
+    assert keys.wipe({}) == 0, "a run that goes on finds no words any more"
     assert _holding(folder, value[SALTS_BYTES // 2 :]) == []
 
 
