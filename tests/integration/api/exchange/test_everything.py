@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import json
+import runpy
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
+import msgspec
 import orjson
+from hypothesis import given
+from hypothesis import strategies as st
 
-from engramlog_server.projections.fold.changelog import _DECISION, _FIELD, _TYPE, FIRST_LINK, Entry, link
+from engramlog_server.projections.fold.changelog import _DECISION, _FIELD, _TYPE
 from tests.given.http import HttpStore, created, event
 from tests.rows import each_row
 
+ROOT = Path(__file__).parents[4]
 LINES = {"content-type": "application/x-ndjson"}
 YESTERDAY = (datetime.now(UTC) - timedelta(days=1)).isoformat()
 SECRET = "my password is hunter2-Xq9!"
@@ -86,32 +92,33 @@ def test_its_end_counts_the_lines_and_sums_them_up(http: HttpStore) -> None:
     assert told["counts"] == parts
 
 
-def test_the_chain_in_its_head_is_that_of_the_changes_that_it_holds(http: HttpStore) -> None:
+def test_a_stranger_checks_it_with_the_standard_library(http: HttpStore, tmp_path: Path) -> None:
+    script = runpy.run_path(str(ROOT / "docs" / "examples" / "check_export.py"))
+    assert (script["TYPES"], script["DECISIONS"], script["FIELDS"]) == (list(_TYPE), list(_DECISION), list(_FIELD))
     a_life(http, "chained")
     lines = exported(http, "chained")
-    chain = FIRST_LINK
-    for change in of(lines, "change"):
-        chain = link(chain, _entry(change))
-    assert lines[0]["chain"] == chain.hex()
-    changed = [dict(one) for one in of(lines, "change")]
-    changed[0]["decision"] = "ignored"
-    other = FIRST_LINK
-    for change in changed:
-        other = link(other, _entry(change))
-    assert other != chain
+    place = lines[0]["partition_chain"]
+    partition, seq = map(int, place["position"].split(":"))
+    file, heads = tmp_path / "all.jsonl", tmp_path / "heads.jsonl"
+
+    def verdicts(changed: list[dict[str, Any]], head: str) -> list[str]:
+        raw = b"".join(orjson.dumps(line) + b"\n" for line in changed[:-1])
+        end = changed[-1] | {"sha256": sha256(raw).hexdigest()}
+        file.write_bytes(raw + orjson.dumps(end) + b"\n")
+        heads.write_text(json.dumps({"heads": [[partition, seq, head]]}) + "\n")
+        return [told.partition(":")[0] for told in script["check"](file, heads)]
+
+    assert verdicts(lines, place["chain"]) == ["agrees"] * 3
+    altered = [line | {"decision": "ignored"} if line.get("part") == "change" else line for line in lines]
+    assert verdicts(altered, "00" * 32) == ["agrees", "differs", "differs"]
+    assert verdicts(lines[:3] + lines[4:], place["chain"])[0] == "differs"
+    assert verdicts(lines[:-1], place["chain"]) == ["differs"]
 
 
-def _entry(change: dict[str, Any]) -> Entry:
-    """The entry that a change tells of, as far as the chain goes over it."""
-    from engramlog_server.events.envelope import micros
-    from engramlog_server.events.vocabulary import read_time
-
-    fields = tuple(_FIELD.get(name, name) for name in change["fields"])
-    return Entry(
-        0, bytes.fromhex(change["event_id"].replace("-", "")), micros(read_time(change["time"])), _TYPE[change["event"]],
-        change["memory"] or "", _DECISION[change["decision"]], change["reason"], fields, change["version"] or 0,
-        bytes.fromhex(change["content_hash"] or ""), None, None, (),
-    )  # fmt: skip
+@given(st.integers(-(2**63), 2**63 - 1) | st.text() | st.binary() | st.lists(st.integers(0, 300), max_size=40))
+def test_its_message_pack_is_the_usual_one(value: object) -> None:
+    packed = runpy.run_path(str(ROOT / "docs" / "examples" / "check_export.py"))["packed"]
+    assert packed(value) == msgspec.msgpack.encode(value)
 
 
 def test_words_that_may_not_be_told_are_withheld_with_the_reason(http: HttpStore) -> None:
