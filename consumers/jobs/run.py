@@ -240,45 +240,53 @@ DAY_MINUTES = 1_440
 GIVEN_UP = 1_000
 """How often workers that stop may hand a job on; that is no failure."""
 
-JOBS: Mapping[str, Callable[[OpenedStore, int], Walked]] = {
-    "upkeep": upkeep,
-    "daily": daily,
-    EXTRACT: extract,
-    "sessions": sessions,
-    JUDGE: judge_raw,
-    EMBED: embed,
-}
-"""What is done for one partition, by kind."""
-USES: Mapping[str, str] = {"extract": FOR_EXTRACTION, "upkeep": FOR_REVIEW, "sessions": FOR_SUMMARIES}
-"""What each kind of job asks a language model for."""
+
+def _no_model(_served: JobResources) -> None:
+    """Of a kind that asks none, or does its other work without it."""
 
 
-class Kind(NamedTuple):
-    """How often a kind of job is due."""
+class JobKind(NamedTuple):
+    """A kind of job."""
 
+    do: Callable[[OpenedStore, int], Walked]
+    """Does it for one partition."""
     every_minutes: float | None
-    """None: as often as the store's setting says."""
+    """How often it is due; None: as often as the store's setting says."""
+    model: Callable[[JobResources], Lent[Any] | None] = _no_model
+    """The model that it needs and that may be down; None if the settings name none."""
+    asks_for: str | None = None
+    """What it asks a language model for."""
 
 
-KINDS: Mapping[str, Kind] = {"upkeep": Kind(None), "daily": Kind(DAY_MINUTES)}
-"""The lifecycle. The kinds below are optional."""
-EXTRACTION: Mapping[str, Kind] = {"extract": Kind(10 / 60)}
-SESSIONS: Mapping[str, Kind] = {"sessions": Kind(10)}
-JUDGING: Mapping[str, Kind] = {"judge": Kind(5)}
-"""For raw memories that `consumers.jobs.raw_memories` left behind."""
-EMBEDDING: Mapping[str, Kind] = {"embed": Kind(1)}
+JOBS: Mapping[str, JobKind] = {
+    "upkeep": JobKind(upkeep, None, lambda served: served.chat if served.reviewer != RULE else None, FOR_REVIEW),
+    "daily": JobKind(daily, DAY_MINUTES),
+    EXTRACT: JobKind(
+        extract, 10 / 60, lambda served: served.chat if served.extraction != RULES else None, FOR_EXTRACTION
+    ),
+    "sessions": JobKind(sessions, 10, lambda served: served.chat if served.summaries == MODEL else None, FOR_SUMMARIES),
+    JUDGE: JobKind(judge_raw, 5),
+    EMBED: JobKind(embed, 1, lambda served: served.embedder),
+}
+"""Every kind of job. `judge` is for raw memories that `consumers.jobs.raw_memories` left behind."""
+Kinds = Mapping[str, float | None]
+"""Kinds that are scheduled, each with `JobKind.every_minutes`."""
 
 
-def kinds_of(extraction: str, summaries: str, *, embed_minutes: int | None) -> Mapping[str, Kind]:
+def usual(*names: str) -> Kinds:
+    """These kinds, each as often as it is due."""
+    return {name: JOBS[name].every_minutes for name in names}
+
+
+KINDS: Kinds = usual("upkeep", "daily")
+"""The lifecycle. All other kinds are optional."""
+
+
+def kinds_of(extraction: str, summaries: str, *, embed_minutes: int | None) -> Kinds:
     """The kinds of jobs that are scheduled, by the settings of the same names."""
-    kinds = {**KINDS, **JUDGING}
-    if extraction != OFF:
-        kinds |= EXTRACTION
-    if summaries != OFF:
-        kinds |= SESSIONS
-    if embed_minutes is not None:
-        kinds["embed"] = Kind(embed_minutes)
-    return kinds
+    wanted = {EXTRACT: extraction != OFF, "sessions": summaries != OFF, JUDGE: True}
+    kinds = {**KINDS, **usual(*(name for name, is_wanted in wanted.items() if is_wanted))}
+    return kinds if embed_minutes is None else kinds | {EMBED: embed_minutes}
 
 
 _SERVING: ContextVar[JobResources] = ContextVar("serving")
@@ -306,7 +314,7 @@ def run(kind: str, store_id: str, partition: int, tick: str) -> dict[str, int] |
         raise BadSetting(
             f"job kind: got {kind!r}; allowed: {', '.join(JOBS)}; is a newer release scheduling?", setting="kind"
         )
-    stopped, began, model = list[str](), monotonic(), _model(kind, served)
+    stopped, began, model = list[str](), monotonic(), job.model(served)
     rested = model is not None and model.rests
     current = get_current_job()
     queue = None if current is None else current.connection
@@ -317,9 +325,9 @@ def run(kind: str, store_id: str, partition: int, tick: str) -> dict[str, int] |
         served.tell(fact, **facts)
 
     try:
-        opened = OpenedStore(served._replace(tell=tell, chat=_counted(kind, served)), store_id, f"job:{kind}", queue)
+        opened = OpenedStore(served._replace(tell=tell, chat=_counted(job, served)), store_id, f"job:{kind}", queue)
         try:
-            walked = job(opened, partition)
+            walked = job.do(opened, partition)
         finally:
             opened.close()
     except GivenUp:
@@ -344,22 +352,12 @@ def _record_done(queue: redis.Redis, key: str, field: str, seconds: float) -> No
     queue.hset(key, field, f"{int(now) * 1_000 + int(micros) // 1_000} {round(seconds * 1_000)}")
 
 
-def _counted(kind: str, served: JobResources) -> Lent[Chat] | None:
+def _counted(job: JobKind, served: JobResources) -> Lent[Chat] | None:
     """The language model as a kind of job asks it: with a count of its questions if there is a ledger."""
-    chat, note = served.chat, served.note
-    if chat is None or note is None:
+    chat, note, asks_for = served.chat, served.note, job.asks_for
+    if chat is None or note is None or asks_for is None:
         return chat
-    return chat.through(lambda made: CountedChat(made, USES[kind], note) if kind in USES else made)
-
-
-def _model(kind: str, served: JobResources) -> Lent[Any] | None:
-    """The model that a kind of job needs and that may be down; None if the settings name none."""
-    by_model = {
-        "extract": served.extraction != RULES,
-        "sessions": served.summaries == MODEL,
-        "upkeep": served.reviewer != RULE,
-    }
-    return served.embedder if kind == EMBED else served.chat if by_model.get(kind) else None
+    return chat.through(lambda made: CountedChat(made, asks_for, note))
 
 
 LACKS_ENTRIES = frozenset({LOG_CHANGED, LOG_ROLLED_BACK, PARTITION_GAP, RECEIPT_LOST})

@@ -7,7 +7,7 @@ made up for by one job.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -30,7 +30,7 @@ from engramlog_server.consumers.jobs.leader import (
 )
 from engramlog_server.consumers.jobs.owner_texts import folded_to, live_build
 from engramlog_server.consumers.jobs.raw_memories import JUDGE
-from engramlog_server.consumers.jobs.run import EMBED, EXTRACT, FUNCTION, KINDS, Kind
+from engramlog_server.consumers.jobs.run import EMBED, EXTRACT, FUNCTION, KINDS, Kinds
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.server import redis_ms
 from engramlog_server.events.redis.wire import Wire, as_store_error, open_wire
@@ -91,7 +91,7 @@ class JobScheduler:
         holder: str,
         *,
         minutes: int = LEAST_MINUTES,
-        kinds: Mapping[str, Kind] = KINDS,
+        kinds: Kinds = KINDS,
         tell: Tell = silent,
         lease_ms: int = LEASE_MS,
         due: Callable[[str, int], bool] = lambda _kind, _partition: True,
@@ -105,7 +105,7 @@ class JobScheduler:
         self._due = due
         self._queue = lifecycle_queue(client, store_id)
         self._leader = Leader(self._wire, store_id, holder, lease_ms)
-        self._every_ms = {name: int((kind.every_minutes or minutes) * _MINUTE_MS) for name, kind in kinds.items()}
+        self._every_ms = {name: int((every or minutes) * _MINUTE_MS) for name, every in kinds.items()}
 
     @property
     def leads(self) -> bool:

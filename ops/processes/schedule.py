@@ -68,7 +68,7 @@ class JobSchedule:
         self._tell = tell
         embedders = embedders or embedders_of(settings, identity.embedder)
         kinds = kinds_of(settings.extraction, settings.summaries, embed_minutes=embed_minutes(embedders))
-        self._seldom = all((one.every_minutes or SWEEP_MINUTES) >= OFTEN_MINUTES for one in kinds.values())
+        self._seldom = all((every or SWEEP_MINUTES) >= OFTEN_MINUTES for every in kinds.values())
         self._cron = JobScheduler(
             self._client,
             identity.store_id,

@@ -12,7 +12,7 @@ import pytest
 from engramlog_server.api.laws import LAWS, laws
 from engramlog_server.api.parameters import parameters
 from engramlog_server.api.pictures import words as picture_words
-from engramlog_server.consumers.jobs.run import JOBS, USES
+from engramlog_server.consumers.jobs.run import JOBS
 from engramlog_server.consumers.jobs.status import WHAT
 from engramlog_server.events import errors, vocabulary, wording
 from engramlog_server.events.alarms import KNOWN, Severity
@@ -60,7 +60,7 @@ CODES: dict[str, Iterable[str]] = {
     "why": REASONS,
     "because": STRUCK_FOR,
     "job": [*JOBS, *(f"{name}.what" for name in JOBS)],
-    "use": USES.values(),
+    "use": [one.asks_for for one in JOBS.values() if one.asks_for],
     "alarm": [*KNOWN, *(f"{name}.what" for name in KNOWN)],
     "operate.alarm": get_args(Severity),
     "operate.job": ("running", "again", "failed", "queued"),

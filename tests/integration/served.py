@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event as Flag
 from typing import Any
@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from engramlog_server.consumers.jobs.job import JobValidator
 from engramlog_server.consumers.jobs.opened import JobResources
-from engramlog_server.consumers.jobs.run import KINDS, Kind, run, serving
+from engramlog_server.consumers.jobs.run import KINDS, Kinds, run, serving
 from engramlog_server.consumers.jobs.scheduler import JobScheduler
 from engramlog_server.consumers.jobs.worker import JobWorker, store_queue
 from engramlog_server.events.redis.client import connect
@@ -62,9 +62,7 @@ class Served:
 
 
 @contextmanager
-def scheduled(
-    url: str, store_id: str = "test", partitions: int = 1, kinds: Mapping[str, Kind] = KINDS
-) -> Iterator[None]:
+def scheduled(url: str, store_id: str = "test", partitions: int = 1, kinds: Kinds = KINDS) -> Iterator[None]:
     """The jobs of a store are scheduled meanwhile, as `up` does; `url`: of the queue's Redis."""
     client = connect(url)
     cron = JobScheduler(client, store_id, partitions, f"test-{uuid4().hex}", kinds=kinds)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from engramlog_server.consumers.jobs.leader import BESIDE, has_work, schedule_key
-from engramlog_server.consumers.jobs.run import EMBED, EMBEDDING
+from engramlog_server.consumers.jobs.run import EMBED, usual
 from engramlog_server.events.redis.server import redis_ms
 from tests.chaos.cast import wait_until
 from tests.chaos.scene import STORE_ID, Ground, on_a_redis
@@ -29,7 +29,7 @@ def an_hour_with_vectors(folder: Path, seed: int) -> Verdict:
         ahead = redis_ms(traffic.wire) // MINUTE_MS * MINUTE_MS + HOUR_MS
         traffic.wire.call("HSET", schedule_key(STORE_ID), TICK, ahead)
         worker = ground.actor("engramlog_server.ops.job_worker", "--url", ground.server.url, environment=EMBEDDER)
-        with scheduled(ground.server.url, STORE_ID, len(traffic.tags), EMBEDDING):
+        with scheduled(ground.server.url, STORE_ID, len(traffic.tags), usual(EMBED)):
             wait_until(lambda: _tick(traffic) != ahead, "it is scheduled by the clock of now")
         wait_until(lambda: not has_work(traffic.wire, STORE_ID, redis_ms(traffic.wire)), "no job waits or runs")
         worker.end()

@@ -13,7 +13,7 @@ import pytest
 from engramlog_server.consumers.fold.rebuild import rebuild_partition
 from engramlog_server.consumers.jobs.embedding import BATCH, EmbeddingJob
 from engramlog_server.consumers.jobs.opened import JobResources, Lent
-from engramlog_server.consumers.jobs.run import EMBEDDING, KINDS, run, serving
+from engramlog_server.consumers.jobs.run import KINDS, run, serving, usual
 from engramlog_server.consumers.jobs.scheduler import JobScheduler
 from engramlog_server.consumers.verify import partition as verify_module
 from engramlog_server.consumers.verify.keys import scan_partition
@@ -601,7 +601,7 @@ def test_without_an_embedder_the_sweep_takes_away_the_vectors_of_what_was_purged
 
 def test_embedding_is_scheduled_each_minute_where_there_is_an_embedder(stood: Vectors, server: RedisServer) -> None:
     client, store_id = connect(server.url), stood.live.identity.store_id
-    cron = JobScheduler(client, store_id, 2, "scheduler", kinds={**KINDS, **EMBEDDING})
+    cron = JobScheduler(client, store_id, 2, "scheduler", kinds={**KINDS, **usual("embed")})
     minute = 60_000
     now = cron.now_ms() // minute * minute
     assert cron.tend(now) == 3 * 2

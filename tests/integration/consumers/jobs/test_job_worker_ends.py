@@ -42,7 +42,7 @@ def compute(opened, partition):
     while True:
         pass
 
-jobs.JOBS = dict.fromkeys(jobs.JOBS, compute)
+jobs.JOBS = {kind: job._replace(do=compute) for kind, job in jobs.JOBS.items()}
 main(sys.argv[2:])
 """
 

@@ -15,7 +15,7 @@ import redis
 from rq import Queue
 
 from engramlog_server.consumers.jobs.leader import Leader, done_field, schedule_key
-from engramlog_server.consumers.jobs.run import EXTRACTION, KINDS
+from engramlog_server.consumers.jobs.run import EXTRACT, KINDS, usual
 from engramlog_server.consumers.jobs.scheduler import JobScheduler, lifecycle_queue
 from engramlog_server.consumers.jobs.status import lifecycle_status
 from engramlog_server.events.envelope import from_micros, utc_text
@@ -225,7 +225,7 @@ def test_status_tells_when_a_kind_last_ran_through_by_the_partition_that_waits_l
 
 
 def test_status_tells_since_when_a_partition_waits_whose_job_never_ran(client: redis.Redis) -> None:
-    scheduler = cron(client, "somebody", partitions=2, kinds={**KINDS, **EXTRACTION})
+    scheduler = cron(client, "somebody", partitions=2, kinds={**KINDS, **usual(EXTRACT)})
 
     def waiting(kind: str) -> object:
         return lifecycle_status(open_wire(client), STORE, 2)["done"][kind]["waiting_since"]
@@ -247,7 +247,7 @@ def test_status_tells_since_when_a_partition_waits_whose_job_never_ran(client: r
     ran("extract", 0, NINE)
     ran("extract", 1, NINE)
     another.leave()
-    cron(client, "third", partitions=2, kinds={**KINDS, **EXTRACTION}).tend(NINE + DAY)
+    cron(client, "third", partitions=2, kinds={**KINDS, **usual(EXTRACT)}).tend(NINE + DAY)
     assert waiting("extract") == told(NINE + DAY)  # what ran while it was scheduled once before says nothing of now
 
 
@@ -256,7 +256,7 @@ def told(ms: int) -> str:
 
 
 def test_status_tells_what_is_scheduled_beside_the_lifecycle_as_long_as_it_is(client: redis.Redis) -> None:
-    beside = cron(client, "a", partitions=1, kinds={**KINDS, **EXTRACTION})
+    beside = cron(client, "a", partitions=1, kinds={**KINDS, **usual(EXTRACT)})
     now = beside.now_ms()
     assert beside.tend(now) == 3
     (kind, told), *others = lifecycle_status(open_wire(client), STORE, 2)["beside"].items()
