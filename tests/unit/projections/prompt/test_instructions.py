@@ -5,8 +5,7 @@ from __future__ import annotations
 from engramlog_server.projections.lifecycle import plan
 from engramlog_server.projections.memory.deletion import forgotten_turns
 from engramlog_server.projections.prompt.lines import Rules
-from engramlog_server.projections.prompt.own_words import NOT_THE_USERS
-from engramlog_server.projections.prompt.profile import MOST_INSTRUCTIONS, standing_instructions
+from engramlog_server.projections.prompt.profile import MOST_INSTRUCTIONS, NOT_THE_USERS, standing_instructions
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, at, created, deleted, negated, revised
 from tests.rows import each_row

@@ -8,10 +8,9 @@ import pytest
 
 from engramlog_server.projections.memory.deletion import forgotten_turns
 from engramlog_server.projections.memory.record import with_changes
-from engramlog_server.projections.prompt import own_words
+from engramlog_server.projections.prompt import profile as profile_module
 from engramlog_server.projections.prompt.lines import Rules
-from engramlog_server.projections.prompt.own_words import NOT_THE_USERS, OwnWords
-from engramlog_server.projections.prompt.profile import profile_of
+from engramlog_server.projections.prompt.profile import NOT_THE_USERS, OwnWords, profile_of
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import (
     Told,
@@ -270,8 +269,8 @@ def test_a_reading_that_is_kept_is_forgotten_with_its_turn_or_its_memory() -> No
 
 def test_a_turn_is_read_once_however_many_memories_name_it(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    extract = own_words.extract
-    monkeypatch.setattr(own_words, "extract", lambda turn: read.append(turn.turn_id) or extract(turn))
+    extract = profile_module.extract
+    monkeypatch.setattr(profile_module, "extract", lambda turn: read.append(turn.turn_id) or extract(turn))
     said = created("I live in Lisbon.", "t1", 1, source_turns=("t1",), kind="episode", source="user")
     told = {"category": "identity", "source": "judge", "source_turns": ("t1",)}
     view = viewed(said, *(created(f"User is number {n}", f"m{n}", 2, **told) for n in range(9)))
