@@ -14,8 +14,6 @@ from itertools import accumulate, takewhile
 from engramlog_server.events.text import spelled, with_hidden_as
 
 ELLIPSIS = "…"
-WIDE = 2.0
-"""Columns of a Chinese character; a Latin letter has one."""
 BOLD = 1.2
 """How much wider bold letters are at the most."""
 UNKNOWN = 1.4
@@ -42,12 +40,6 @@ _COMBINING = "\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\
 _MARKS = re.compile(f"([{_COMBINING}]{{{MOST_MARKS}}})[{_COMBINING}]+")
 
 
-def clean(text: str) -> str:
-    """A text on one line, without control and format characters."""
-    kept = (char for char in text if unicodedata.category(char) != "Cf")
-    return " ".join("".join(char if char.isprintable() else " " for char in kept).split())
-
-
 def shown(text: str, kept: str = "") -> str:
     """A text as a picture writes it: on one line, each control and each character that shows nothing spelled out (`\\u202e`).
 
@@ -61,21 +53,6 @@ def shown(text: str, kept: str = "") -> str:
 def xml(text: str) -> str:
     """A text as XML can hold it: what it forbids is spelled out."""
     return _NO_XML.sub(lambda found: spelled(found[0]), text)
-
-
-def columns(text: str) -> float:
-    """How wide a text is on a terminal, in widths of a Latin letter."""
-    return sum(WIDE if unicodedata.east_asian_width(char) in "WF" else 1.0 for char in text)
-
-
-def short(text: str, most: float) -> str:
-    """A text on one line, cut to `most` columns with an ellipsis."""
-    plain = clean(text)
-    if columns(plain) <= most:
-        return plain
-    while plain and columns(plain) > most - 1:
-        plain = plain[:-1]
-    return plain.rstrip() + ELLIPSIS
 
 
 def width(text: str, size: float, *, bold: bool = False) -> float:

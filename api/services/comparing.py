@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Unpack, cast
 
-from engramlog_server.api.pictures.text import short
+from engramlog_server.api.pictures.text import cut
 from engramlog_server.api.requests.checks import (
     LineTerms,
     TimesAsked,
@@ -24,8 +24,8 @@ from engramlog_server.projections.views.query import card, moment
 
 MOST_MEMORIES = 1_000
 MOST_POINTS = 2_000
-TITLE_COLUMNS = 60
-"""How much of a memory's text stands in the title of its curves."""
+TITLE_EMS = 42.0
+"""How much of a memory's text stands in the title of its curves: some sixty letters, or forty Chinese characters."""
 
 
 class Comparer:
@@ -76,6 +76,6 @@ class Comparer:
             end = max(now, start)
         if end < start:
             raise refused("until", moment(end), f"an instant not before {moment(start)}, where the curves begin")
-        title = f"{memory_id}: {short(text, TITLE_COLUMNS)}" if text else memory_id
+        title = f"{memory_id}: {cut(text, TITLE_EMS, 1.0)}" if text else memory_id
         told = {"owner": owner, "id": memory_id, "title": title, "window": {"from": moment(start), "to": moment(end)}}
         return cast("Curves", told | curves(life, start, end, points, partition, check) | told_lines(times) | place)

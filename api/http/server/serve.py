@@ -193,8 +193,10 @@ class ListeningServer(uvicorn.Server):
         listening: Sequence[Listening],
         limits: ConnectionLimits = ConnectionLimits(),  # noqa: B008 - immutable
         refused: Callable[[str], None] = lambda _reason: None,
+        on_started: Callable[[], None] = lambda: None,
+        on_ending: Callable[[], None] = lambda: None,
     ) -> None:
-        """`refused` counts what could not be let in, by reason."""
+        """`refused` counts what could not be let in, by reason; `on_ending` ends what would never end by itself."""
         config = uvicorn.Config(
             app,
             log_config=None,
@@ -211,7 +213,7 @@ class ListeningServer(uvicorn.Server):
         )
         super().__init__(config)
         self._doors = [(one.socket, OpenConnections(one.listener, limits, refused)) for one in listening]
-        self._refused = refused
+        self._refused, self._on_started, self._on_ending = refused, on_started, on_ending
         self._answered = 0
         self._asked_at = monotonic()
 
@@ -221,6 +223,12 @@ class ListeningServer(uvicorn.Server):
         await super().startup([])
         for listener, door in self._doors:
             self.servers.append(await self._listen(listener, door))
+        self._on_started()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """uvicorn waits for open connections before it tells the application to stop."""
+        self._on_ending()
+        await super().shutdown(sockets)
 
     async def _listen(self, listener: socket.socket, door: OpenConnections) -> asyncio.Server:
         made: Callable[[], asyncio.Protocol] = partial(
@@ -271,30 +279,6 @@ class ThreadLines(logging.Handler):
         self._tell(record.getMessage().strip(), logger=record.name, alarm=record.levelno >= logging.WARNING, **facts)
 
 
-class _Uvicorn(ListeningServer):
-    """uvicorn waits for open connections before it tells the application to stop; feeds would never end."""
-
-    def __init__(
-        self, app: FastAPI, listening: Sequence[Listening], limits: ConnectionLimits, started: Callable[[], None]
-    ) -> None:
-        metrics = app.state.parts.metrics
-        super().__init__(app, listening, limits, lambda reason: metrics.refused_requests.labels(reason).inc())
-        self._app = app
-        self._started = started
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Start, and say so."""
-        await super().startup(sockets)
-        self._started()
-
-    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """End the feeds, the waits and the heavy questions, then everything else."""
-        self._app.state.admission.close()
-        self._app.state.parts.feeds.close()
-        self._app.state.parts.waits.close()
-        await super().shutdown(sockets)
-
-
 class Server:
     """A running server: its address, and how to stop it."""
 
@@ -316,7 +300,16 @@ class Server:
         """Why it ended by itself."""
         self._listeners = [one.socket for one in listening]
         self._tell = tell
-        self._uvicorn = _Uvicorn(app, listening, limits, lambda: on_ready(self))
+        parts, metrics = app.state.parts, app.state.parts.metrics
+
+        def end() -> None:
+            for one in (app.state.admission, parts.feeds, parts.waits):
+                one.close()
+
+        def refused(reason: str) -> None:
+            metrics.refused_requests.labels(reason).inc()
+
+        self._uvicorn = ListeningServer(app, listening, limits, refused, lambda: on_ready(self), end)
         self.unasked_seconds = self._uvicorn.unasked_seconds
         self._thread = Thread(target=self._run, name="http", daemon=True)
         for listener in self._listeners:

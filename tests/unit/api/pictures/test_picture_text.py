@@ -8,26 +8,11 @@ from xml.etree import ElementTree as ET
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.api.pictures.text import ELLIPSIS, broken, columns, cut, short, shown, width
+from engramlog_server.api.pictures.text import ELLIPSIS, broken, cut, shown, width
 from tests.drawn import HOSTILE
 from tests.rows import each_row
 
 TEXTS = st.text(max_size=60) | st.sampled_from(HOSTILE)
-
-
-@each_row(
-    ("text", "most", "told"),
-    [
-        ("short", 10, "short"),
-        ("exactly ten", 11, "exactly ten"),
-        ("much longer than that", 10, "much long…"),
-        ("早上一定要喝咖啡", 10, "早上一定…"),
-        (" two\nlines\x00 ", 10, "two lines"),
-    ],
-)
-def test_a_title_is_cut_by_its_columns(text: str, most: float, told: str) -> None:
-    assert short(text, most) == told
-    assert columns(told) <= most
 
 
 @each_row(
