@@ -217,7 +217,7 @@ HELD: dict[str, Question] = {
         )
     ),
     "replayer.replay": lambda one: [replayed(one), replayed(one, without_sessions=["s2"])],
-    "records.export": lambda one: [exported(one), exported(one, everything=True)],
+    "records.export": exported,
 }
 JUDGED_TODAY: dict[str, Question] = {
     "events.events": logged,
@@ -228,6 +228,7 @@ JUDGED_TODAY: dict[str, Question] = {
     "answers.uses": of_each(lambda one, name: one.store.app.answers.uses(one.owner, name, **one.lines)),
     "answers.answers": lambda one: one.store.app.answers.answers(one.owner, **one.lines),
     "answers.answer": of_each(lambda one, turn: one.store.app.answers.answer(one.owner, turn, **one.lines), TURNS),
+    "records.export": lambda one: [exported(one), exported(one, everything=True)],
 }
 """These tell no word that was deleted or set aside since: they are asked where nothing was."""
 ELSEWHERE = {
@@ -357,6 +358,25 @@ def test_what_is_asked_of_the_past_is_what_an_owner_answers_to_whom_nothing_else
         now = newest if asked.now is None else asked.now
         told_at = data.draw(st.none() | st.sampled_from([at(20), at(200)]))
         agree(store, log, asked.kept, now, asked.times, None if told_at is None else utc_text(from_micros(told_at)))
+
+
+def test_a_turn_set_aside_since_is_withheld_from_the_log_and_from_an_export_of_everything(store: Store) -> None:
+    owner = store.owner()
+    place = store.tell(owner, created("I like coffee", "a", day=1), said("t1", "I like coffee, said in t1", day=2))
+    past = Asking(store, owner, {"as_of": place}, {"as_of": place}, utc_text(from_micros(at(2))))
+    shown, memories = turn_withheld(past), exported(past)
+    store.tell(owner, set_aside("s1", day=20))
+    assert (shown, turn_withheld(past)) == ((None, None), ("set_aside", "set_aside"))
+    assert exported(past) == memories
+    store.tell(owner, brought_back("s1", day=30))
+    assert turn_withheld(past) == (None, None)
+
+
+def turn_withheld(one: Asking) -> tuple[str | None, str | None]:
+    """Why the text of the only turn is withheld, in the log and in an export of everything."""
+    (event,) = [found for found in logged(one) if found["type"] == "TurnRecorded"]
+    (line,) = [found for found in exported(one, everything=True)[0] if found.get("part") == "turn"]
+    return event["withheld"], line.get("withheld")
 
 
 # --- pages, partitions
