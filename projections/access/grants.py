@@ -6,7 +6,6 @@ is a regular expression, and no name of the store's own (`:`) is covered by any.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import get_args
 
 from engramlog_server.events.catalogue import OWNERS_RULE, Grant, Verb
@@ -14,7 +13,6 @@ from engramlog_server.events.errors import refused
 from engramlog_server.events.standing import OWN
 from engramlog_server.events.text import INVISIBLE
 from engramlog_server.events.vocabulary import is_id
-from engramlog_server.projections.choices import VERBS_OF_ACCESS
 from engramlog_server.projections.shapes import GrantHeld
 
 VERBS: tuple[Verb, ...] = get_args(Verb)
@@ -26,8 +24,6 @@ OF_THE_STORE = frozenset({"operate", "admin", "audit"})
 LEAST_TOLD = 2
 """Below this sensitivity a grant is of what withholds by it (`OF_LITTLE`)."""
 OF_LITTLE: frozenset[Verb] = frozenset({"produce", "read"})
-DESCRIBED: Mapping[str, str] = VERBS_OF_ACCESS
-"""What each verb lets do."""
 
 
 def covers(pattern: str, owner: str) -> bool:

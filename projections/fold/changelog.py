@@ -401,7 +401,7 @@ class Chunk(msgspec.Struct, frozen=True, array_like=True, gc=False):
     steps: tuple[int, ...]
     entries: tuple[Entry, ...]
     first: int = 0
-    """Number of the first event among the owner's, from 1; builds of before version 9 do not tell it."""
+    """Number of the first event among the owner's, from 1."""
 
 
 def pack(first: int, seqs: Iterable[int], entries: Iterable[Entry]) -> bytes:

@@ -6,9 +6,8 @@ So a place (pack, number) holds for as long as the build does.
 An owner's blocks of entries are made of packs when needed; a change log's tail is none. Each is
 written only behind the one before, so two who make the same do no harm.
 
-A block of about 4,096 entries says which packs have a memory: a sum of each memory id with the name of the pack. Packs never
-change; builds of before version 9 wrote the newest anew under a higher name, so an entry is in the first pack whose name is at
-least the one noted. A sum that two ids share costs a pack that is read for nothing.
+A block of about 4,096 entries says which packs have a memory: a sum of each memory id with the name of the pack. A sum that two
+ids share costs a pack that is read for nothing.
 """
 
 from __future__ import annotations
@@ -132,14 +131,6 @@ class BlockMaker:
         self.head = EntryHead(self._last, self.head.entries + self._entries, self.head.blocks + 1)
         self._names, self._told, self._entries, self._last = [], set(), 0, 0
         return Blocked(self.head, with_sum(msgspec.msgpack.encode(block)))
-
-
-def standing_in(names: Sequence[int], told: Collection[int]) -> list[int]:
-    """The packs, of those with these ascending names, that now contain the packs noted earlier."""
-    there = np.array(names, "<u8")
-    at = np.unique(there.searchsorted(np.fromiter(told, "<u8", len(told))))
-    found: list[int] = there[at[at < len(there)]].tolist()
-    return found
 
 
 INDEX = "the index of the change log"
@@ -317,8 +308,7 @@ class ChangeLogs:
         last, told = told_of(self._wires, self._indexed(owner, build, WORTH, check), owner, ids)
 
         def only(names: list[int]) -> list[int]:
-            found = set(standing_in(names, told))
-            return [name for name in names if name >= last or name in found]
+            return [name for name in names if name >= last or name in told]
 
         return only
 

@@ -17,7 +17,8 @@ from engramlog_server.consumers.jobs.status import WHAT
 from engramlog_server.events import errors, vocabulary, wording
 from engramlog_server.events.alarms import KNOWN, Severity
 from engramlog_server.events.catalogue import EVENT_TYPES, Looked
-from engramlog_server.projections.access.grants import DESCRIBED, VERBS
+from engramlog_server.projections.access.grants import VERBS
+from engramlog_server.projections.choices import VERBS_OF_ACCESS
 from engramlog_server.projections.fold.changelog import DECISIONS, REASONS
 from engramlog_server.projections.laws.modes import MODES
 from engramlog_server.projections.laws.modes import REASONS as WITHHELD_FOR
@@ -75,7 +76,7 @@ CODES: dict[str, Iterable[str]] = {
 
 def test_what_each_verb_lets_do_is_told_as_the_product_says_it() -> None:
     known = pairs()
-    assert {verb: known[f"verb-what.{verb}"][0][1:-1] for verb in VERBS} == dict(DESCRIBED)
+    assert {verb: known[f"verb-what.{verb}"][0][1:-1] for verb in VERBS} == dict(VERBS_OF_ACCESS)
     assert [verb for verb in VERBS if known[f"verb.{verb}"][0] != f'"{verb}"'] == []
 
 

@@ -10,9 +10,9 @@ import pytest
 
 from engramlog_server.api.cli.grant_options import NAMES, SHORT, VERBS, grants_asked, written_out
 from engramlog_server.events.errors import InputError
-from engramlog_server.projections.access.grants import DESCRIBED
 from engramlog_server.projections.access.grants import VERBS as OF_THE_CATALOGUE
 from engramlog_server.projections.access.keys import grants_of
+from engramlog_server.projections.choices import VERBS_OF_ACCESS
 from tests.rows import each_row
 
 
@@ -23,8 +23,8 @@ def asked(**told: Any) -> Any:
 
 
 def test_the_verbs_are_those_of_the_catalogue_each_with_what_it_lets_do() -> None:
-    assert tuple(DESCRIBED) == VERBS == OF_THE_CATALOGUE
-    assert min(map(len, DESCRIBED.values())) > 15
+    assert tuple(VERBS_OF_ACCESS) == VERBS == OF_THE_CATALOGUE
+    assert min(map(len, VERBS_OF_ACCESS.values())) > 15
     assert {verb for stands in SHORT.values() for verb in stands} == set(VERBS)
 
 

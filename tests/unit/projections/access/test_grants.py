@@ -10,7 +10,6 @@ from engramlog_server.events.catalogue import EVENT_TYPES, Grant
 from engramlog_server.events.errors import InputError
 from engramlog_server.projections.access.caller import VERBS_OF_TYPES
 from engramlog_server.projections.access.grants import (
-    DESCRIBED,
     VERBS,
     check_grant,
     check_pattern,
@@ -20,6 +19,7 @@ from engramlog_server.projections.access.grants import (
     told,
 )
 from engramlog_server.projections.access.keys import as_grant
+from engramlog_server.projections.choices import VERBS_OF_ACCESS
 from tests.rows import each_row
 
 
@@ -90,5 +90,5 @@ def test_only_who_is_named_himself_is_named() -> None:
 
 
 def test_every_verb_is_described_and_every_event_type_needs_one() -> None:
-    assert set(DESCRIBED) == set(VERBS)
+    assert set(VERBS_OF_ACCESS) == set(VERBS)
     assert set(VERBS_OF_TYPES) == set(EVENT_TYPES)
