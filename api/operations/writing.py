@@ -227,4 +227,3 @@ PROMOTE = Operation(
     more="You vouch for its text. If anybody else revises it, it leaves the prompts until it is promoted again.",
 )
 """A command alone: over HTTP nobody speaks as an operator."""
-"""Those whose routes say nothing that is not here."""
