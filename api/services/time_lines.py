@@ -42,8 +42,8 @@ COUNTED_FOR_A_FOLDED = 250
 _TRIES = 5
 
 
-class _Looked(NamedTuple):
-    """What an owner's events are at a place."""
+class _EventTimes(NamedTuple):
+    """An owner's events at a place, and the spans that are counted."""
 
     place: Snapshot
     known: bool
@@ -87,39 +87,47 @@ class TimeLines:
         """
         check_limit(buckets, MOST_BUCKETS, "buckets")
         spans = (since, until), (recorded_since, recorded_until)
-        looked = self._looked(check_owner(owner), lines, *spans)
-        events, zoomed = looked.events, looked.zoomed
+        times = self._event_times(check_owner(owner), lines, *spans)
+        events, zoomed = times.events, times.zoomed
         happened, recorded = ends_of(events.happened), ends_of(events.recorded)
-        ahead = happened.last if happened.last is not None and happened.last > looked.place.now else None
+        ahead = happened.last if happened.last is not None and happened.last > times.place.now else None
         return {
             "owner": owner,
-            "happened": {"first": _told_at(happened.first), "last": _told_at(happened.last), "ahead": _told_at(ahead)},
-            "recorded": {"first": _told_at(recorded.first), "last": _told_at(recorded.last)},
+            "happened": {
+                "first": _instant_text(happened.first),
+                "last": _instant_text(happened.last),
+                "ahead": _instant_text(ahead),
+            },
+            "recorded": {"first": _instant_text(recorded.first), "last": _instant_text(recorded.last)},
             "events": len(events),
             "late": late_among(events),
             "buckets": {
                 "count": buckets,
-                "happened": _told(in_parts(zoomed.happened, zoomed.types, *looked.happened, buckets, by_group=groups)),
-                "recorded": _told(in_parts(zoomed.recorded, zoomed.types, *looked.recorded, buckets, by_group=groups)),
+                "happened": _buckets(
+                    in_parts(zoomed.happened, zoomed.types, *times.happened, buckets, by_group=groups)
+                ),
+                "recorded": _buckets(
+                    in_parts(zoomed.recorded, zoomed.types, *times.recorded, buckets, by_group=groups)
+                ),
             },
             "since": since,
             "until": until,
             "recorded_since": recorded_since,
             "recorded_until": recorded_until,
-            "hint": None if looked.known else UNKNOWN.format(owner=owner),
+            "hint": None if times.known else UNKNOWN.format(owner=owner),
             **told_lines(lines),
-            **looked.place.place,
+            **times.place.place,
         }
 
-    def _looked(
+    def _event_times(
         self,
         owner: str,
         lines: LineTerms,
         happened: tuple[str | None, str | None],
         recorded: tuple[str | None, str | None],
-    ) -> _Looked:
-        told = TimesAsked(as_of=lines.get("as_of"), known=lines.get("known"), after=lines.get("after"))
-        asked = times_of(told, owner, self._log.partitions)
+    ) -> _EventTimes:
+        times = TimesAsked(as_of=lines.get("as_of"), known=lines.get("known"), after=lines.get("after"))
+        asked = times_of(times, owner, self._log.partitions)
         bounds = Bounds(current_check(), weigh)
         for _ in range(_TRIES):
             view, standing = self._views.glance(owner, after=asked.waits)
@@ -127,16 +135,16 @@ class TimeLines:
             spans = span_of(*happened, zone), span_of(*recorded, zone, "recorded_")
             upto = lines_of(asked, zone)
             weigh(view.state.applied // COUNTED_FOR_A_FOLDED)
-            found = self._views.moments.columns(
+            events = self._views.moments.columns(
                 owner,
                 standing.build,
                 view.state,
                 self._reader.log_of(owner, lines.get("on_progress")),
                 bounds,
             )
-            if found is not None:
-                place = self._placed(owner, placed(view, self._log.now(), standing), upto, found)
-                return _Looked(place, view.state.applied > 0, found.of(found.on_lines(upto)), *spans)
+            if events is not None:
+                place = self._placed(owner, placed(view, self._log.now(), standing), upto, events)
+                return _EventTimes(place, view.state.applied > 0, events.of(events.on_lines(upto)), *spans)
         raise StoreUnavailable(f"the projection of {owner} is replaced too fast to be read; come again", retry_after=1)
 
     def _placed(self, owner: str, today: Snapshot, upto: Lines, events: OwnerEvents) -> Snapshot:
@@ -163,10 +171,10 @@ def _within(instants: Integers, span: TimeSpan) -> Flags:
     return found
 
 
-def _told(parts: LineParts) -> LineBuckets:
+def _buckets(parts: LineParts) -> LineBuckets:
     return {
-        "since": _told_at(parts.since),
-        "until": _told_at(parts.until),
+        "since": _instant_text(parts.since),
+        "until": _instant_text(parts.until),
         "seconds": parts.seconds,
         "events": parts.events,
         "counts": parts.counts,
@@ -174,5 +182,5 @@ def _told(parts: LineParts) -> LineBuckets:
     }
 
 
-def _told_at(instant: int | None) -> str | None:
+def _instant_text(instant: int | None) -> str | None:
     return None if instant is None else moment(instant)

@@ -40,7 +40,7 @@ OF_THE_OWNER = ParametersChanged | ProfileChosen | ValueRejected | ValueReadmitt
 """Events that change the owner, and by that what others of its events do."""
 
 
-class ToldEvent(NamedTuple):
+class DatedEvent(NamedTuple):
     """An event of an owner, with the facts of its entry."""
 
     at: int
@@ -113,7 +113,7 @@ class Refold:
     """Events folded in log order, into which others can be put at their place."""
 
     def __init__(
-        self, told: Sequence[ToldEvent], base: Parameters = DEFAULTS, check: Check = unchecked, most: int = 0
+        self, told: Sequence[DatedEvent], base: Parameters = DEFAULTS, check: Check = unchecked, most: int = 0
     ) -> None:
         """`told`: all that may be taken, by number in the order of the log. `most`: evolutions, as `check` is told."""
         self._told = told
@@ -284,7 +284,7 @@ def _state(fold: Refold, memory_id: str) -> State:
     return State(fold.memory(memory_id), fold.parameters)
 
 
-def _about(stored: Iterable[Stored], memory_id: str) -> list[ToldEvent]:
+def _about(stored: Iterable[Stored], memory_id: str) -> list[DatedEvent]:
     """The events that may have a part in what the memory is: those that name it, or one that it hangs together with."""
     groups = _Groups()
     kept: list[tuple[Stored, tuple[str, ...]]] = []
@@ -301,7 +301,7 @@ def _about(stored: Iterable[Stored], memory_id: str) -> list[ToldEvent]:
     for one, named in kept:
         event = decode(one.kind, one.body)
         if isinstance(event.data, OF_THE_OWNER) or not wanted.isdisjoint(named):
-            told.append(ToldEvent(micros(event.occurred_at), one.seq, event, facts_of(one, event)))
+            told.append(DatedEvent(micros(event.occurred_at), one.seq, event, facts_of(one, event)))
     return told
 
 
