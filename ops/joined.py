@@ -297,7 +297,7 @@ class JoinedApplication(Application):
 
         store, meanings = self._store, self._meanings
         job = None if meanings is None else EmbeddingJob(store.vectors, meanings.embedders, self._tell)
-        return Embeddings(job, meanings, partial(owners_of_all, store), store.log, self.reader, self._catch_up)
+        return Embeddings(job, meanings, partial(owners_of_all, store), store.log, self._catch_up)
 
     @joined
     def episodes(self) -> Episodes:

@@ -1426,9 +1426,6 @@ class EmbedderSet(TypedDict):
     questions_computed: int
     questions_remembered: int
 
-class Embedding(Coverage, Placed):
-    owner: str
-
 class Growth(TypedDict):
     days: float
     since: str

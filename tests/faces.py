@@ -147,7 +147,6 @@ HTTP: dict[str, list[Face]] = {
         Face(lambda made: made.post("/export", include=["deleted"], reveal=True), kept=ASKED_FOR),
     ],
     "POST /v1/owners/{owner}/cleanup": [post("/cleanup", tells=False, dry_run=True, jobs=["merge", "link", "review"])],
-    "GET /v1/owners/{owner}/embedding": [get("/embedding", tells=False)],
     "GET /v1/owners/{owner}/sources": [get("/sources", tells=False)],
     "GET /v1/owners/{owner}/times": [get("/times", tells=False)],
     "GET /v1/owners/{owner}/answers": [get("/answers", tells=False)],

@@ -229,17 +229,6 @@ EXTRACT = Operation(
     route_help="Extract typed memories from unread turns. Nothing is done twice.\n\nIf turns are `left` because a model had no"
     " time, send it again. A dry run by a model covers the next ten turns.",
 )
-EMBEDDING = Operation(
-    name="embedding",
-    call="embeddings.coverage",
-    needs=needs.READ,
-    path=f"{OWNER}/embedding",
-    title="Vectors",
-    statuses=(),
-    answer="Embedding",
-    help="How many memories have a vector under the configured model. A job computes the others.",
-)
-
 
 _PANEL = "Picture"
 

@@ -38,10 +38,9 @@ from engramlog_server.projections.lifecycle import COMPARING, JOBS, SUGGEST, Dec
 from engramlog_server.projections.lifecycle.extracting import read_again, verdicts
 from engramlog_server.projections.lifecycle.judge.judging import Verdict
 from engramlog_server.projections.memory.record import SECRET
-from engramlog_server.projections.redis.meanings import Meanings, nothing_compared
+from engramlog_server.projections.redis.meanings import Meanings
 from engramlog_server.projections.shapes import (
     Cleaned,
-    Embedding,
     Episode,
     Extracted,
     Left,
@@ -467,18 +466,10 @@ class Embeddings(ByHand):
         meanings: Meanings | None,
         owners: Callable[[], list[str]],
         log: EventLog,
-        reader: Reader,
         settle: Settle,
     ) -> None:
         super().__init__(log, settle)
-        self._job, self._meanings, self._owners, self._reader = job, meanings, owners, reader
-
-    def coverage(self, owner: str) -> Embedding:
-        """How many of an owner's memories have a vector, of how many that hold text; `model` is null without an embedder."""
-        with self._reader.snapshot(check_owner(owner)) as snapshot:
-            meanings = self._meanings
-            told = nothing_compared(snapshot.view) if meanings is None else meanings.coverage(snapshot.view, owner)
-            return {"owner": owner, **told, "position": snapshot.position, **snapshot.told}
+        self._job, self._meanings, self._owners = job, meanings, owners
 
     def embed(self, owner: str, *, on_progress: Progress = lambda _done, _total: None) -> Mapping[str, Any]:
         """Compute what is missing for one owner, after everything of it is folded.

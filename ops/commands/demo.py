@@ -136,8 +136,7 @@ class Demo:
 
     def by_meaning(self) -> None:
         """One step more: what shares no word with the question. It is told where no model compares meanings."""
-        counts = self._app.embeddings.coverage(OWNER)
-        if counts["model"] is None:
+        if "embedding" not in self._app.operator.stats(OWNER):
             self._out.print("[dim]meanings are not compared here: ENGRAMLOG_EMBEDDER is none[/]")
             return
         self._say(

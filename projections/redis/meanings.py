@@ -375,11 +375,6 @@ def _missing_texts(view: OwnerView, index: MeaningIndex) -> dict[bytes, str]:
     return {key: embedded_text(view.columns.memories[index.first_row(key)]) for key in index.missing()}
 
 
-def nothing_compared(view: OwnerView) -> Coverage:
-    """The same where the process is set to compare nothing."""
-    return _coverage(None, 0, _texts(view), EmbedderChosen(NONE, NONE, "setting"))
-
-
 def _texts(view: OwnerView) -> int:
     return sum(1 for memory in view.columns if embedded_text(memory))
 

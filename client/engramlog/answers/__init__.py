@@ -188,7 +188,6 @@ from engramlog.answers.operating import (
     Decided,
     DiskCapacity,
     EmbedderSet,
-    Embedding,
     Growth,
     JobBoard,
     JobKind,

@@ -22,13 +22,13 @@ class WhoAsks(Result):
     """Who asks, and what he may do."""
 
     principal: str
-    """Whose name stands beside each event that he brings."""
+    """Recorded with each event that the caller brings."""
     key: str | None
     """The key's id; null for the token of the folder."""
     token: str | None
     """What a token made of the key calls its bearer."""
     unlimited: bool
-    """Whether he may do everything, as whoever has the folder's token may."""
+    """Whether the caller may do everything, as with the folder's token."""
     grants: list[GrantHeld]
     narrowed_to: list[GrantHeld] | None
     """What a token asks for besides: both must let do it."""
@@ -69,19 +69,19 @@ class AccessSaid(Result):
 
 
 class AccessTold(Result):
-    """Who may do what, and what was said of it."""
+    """Keys and grants of every principal, and the events that set them."""
 
     at: str
     principals: list[PrincipalKnown]
     events: list[AccessSaid]
-    """What was said until then, oldest first."""
+    """Events of access until then, oldest first."""
 
 
 class KeyMade(Result):
-    """A key, told once."""
+    """A new key; it is shown only once."""
 
     key: str
-    """What is shown as Bearer; nobody can be told it again."""
+    """Send it as `Authorization: Bearer`; it cannot be shown again."""
     key_id: str
     principal: str
     expires_at: str | None
@@ -120,11 +120,11 @@ class ReadTold(Result):
     call: str | None
     whose: str | None
     times: int
-    """So often since it was told last; more than 1 of refusals alone."""
+    """How often since the last such event; more than 1 only for refusals."""
 
 
 class ReadsTold(Result):
-    """A page of what was looked at."""
+    """A page of recorded reads and refusals."""
 
     reads: list[ReadTold]
     next: str | None
@@ -155,7 +155,7 @@ class ConsoleSession(Result):
     ends_in: int
     """Seconds until it ends, however much it is used."""
     idle_seconds: int
-    """It ends earlier where nothing is asked with it for so many seconds."""
+    """It ends earlier if it is not used for so many seconds."""
 
 
 class ConsoleSessionEnded(Result):

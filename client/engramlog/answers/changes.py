@@ -16,7 +16,7 @@ class Receipt(Result):
     status: Literal["appended", "already_appended", "conflict", "head_mismatch", "not_written", "failed"]
     """`appended`, `already_appended`, `conflict`, `head_mismatch`, `not_written` or `failed`."""
     position: str | None
-    """`p:seq`: where it is, or what stands in its way."""
+    """`p:seq`: its position, or that of the event with which it conflicts."""
     fsynced: bool | None
     """On disk before the answer; null where that cannot be known."""
     replicas: int
@@ -27,7 +27,7 @@ class Receipt(Result):
     rejected: str | None = None
     """Where a person rejected what it says, as far as is known: it is in the log, and changes nothing."""
     mentioned: str | None = None
-    """With `judge`: the memory that says the same, in place of which none was made."""
+    """With `judge`: the memory that says the same already; no new one was made."""
     ended: list[PossibleConflict] = []
     """With `judge`: memories that it ended, `id` and text."""
     waiting: list[PossibleConflict] = []
@@ -65,7 +65,7 @@ class Change(Result):
     reason_code: str | None = None
     """Which of the service's sentences `reason` is; null where it is somebody's own."""
     reason_values: dict[str, str] | None = None
-    """What stands in its places, by their names."""
+    """Values of the placeholders in that sentence, by name."""
     law: str
     """Whose numbers these are: the weighted law's, or those that were asked for (`law`)."""
     old_weight: float | None
@@ -79,7 +79,7 @@ class Change(Result):
     """Of the memory's text."""
     content_hash: str | None
     actor: str | None = None
-    """Who caused it; told by history and why."""
+    """Who caused it; only in history and why."""
     correlation_id: str | None = None
     """The event's; `extract:MODEL`, `review:MODEL`, `sessions:MODEL` where a language model decided."""
     recorded_at: datetime | None = None
@@ -92,7 +92,7 @@ class Change(Result):
     """Why, in the words of whoever sent the event (`reason` is the fold's own); told by history and why, withheld
     where it is or speaks of a secret."""
     because: str | None = None
-    """Why the memory is kept, as a creation or revision tells; as `said_reason`."""
+    """Why the memory is kept, as its creation or revision says; withheld as `said_reason` is."""
 
 
 class Done(Result):
@@ -126,7 +126,7 @@ class Edited(Effects):
     """A memory that says something else now."""
 
     revised: bool
-    """False: it said so already, and nothing was written."""
+    """False: the memory said so already, and nothing was written."""
     version: int
     """Of its text."""
 
@@ -173,7 +173,7 @@ class History(LinesTold, Placed):
     """Cursor of the next page; null on the last."""
     order: str
     law: str = "weighted"
-    """In whose numbers the changes are told; `weighted` are the stored ones."""
+    """The law whose weights the changes show; `weighted` are the stored ones."""
     profile: str = "weighted"
     """The owner's law at that time: the one that gates its recall."""
     chain: str
@@ -182,7 +182,7 @@ class History(LinesTold, Placed):
 
 
 class PossibleConflict(Result):
-    """Another memory that may contradict this one: nothing was overwritten, and which holds is to be asked."""
+    """Another memory that may contradict this one. Nothing was overwritten: ask which is true."""
 
     id: str
     memory: str
@@ -190,22 +190,22 @@ class PossibleConflict(Result):
 
 
 class CorrectedBy(Result):
-    """Something that a memory says and that no longer holds."""
+    """A statement of a memory that is no longer true."""
 
     of: str
-    """The memory that said it by itself: a statement, or a turn that was negated."""
+    """The memory of that statement: an extracted one, or a negated turn."""
     was: str | None
-    """What was said; null where that was deleted."""
+    """The statement's text; null if it was deleted."""
     by: str | None
-    """The memory that holds in its place; null where none does."""
+    """The memory that replaces it; null if there is none."""
     now: str | None
     """What that says, at most 400 characters."""
     at: datetime
-    """Since when it no longer holds."""
+    """When it stopped being true."""
 
 
 class Remembered(Effects):
-    """A memory that was told."""
+    """A new memory, or a mention of one that says the same."""
 
     created: bool
     """False: it was there already, under the same key, or in a memory that says it: `mentioned`."""
@@ -242,7 +242,7 @@ class Skipped(Result):
     reason_code: str | None = None
     """Which of the service's sentences `reason` is; null where it is somebody's own."""
     reason_values: dict[str, str] | None = None
-    """What stands in its places, by their names."""
+    """Values of the placeholders in that sentence, by name."""
 
 
 class Deleted(Lagging):
@@ -258,11 +258,11 @@ class Deleted(Lagging):
     left_alone: list[Skipped] = []
     """Made of them, and still there."""
     still_said_in: list[str] = []
-    """Turns that stand and say it; `with_sources` retracts them."""
+    """Turns that still say it; `with_sources` retracts them."""
     hidden_with: list[str] = []
     """What was merged into them: hidden with them, and there again once they are restored."""
     rejected: list[str] = []
-    """Those of which what they say is rejected: told again, it becomes no memory."""
+    """Memories whose statement is rejected: repeated, it becomes no memory."""
     dry_run: bool = False
     """Whether nothing was written."""
     position: str
@@ -294,7 +294,7 @@ class RestoredMany(Lagging):
     not_restored: list[Skipped] = []
     """What went with them and stays deleted, and why."""
     readmitted: list[str] = []
-    """Those of which what they say was rejected, and is no more."""
+    """Memories whose statement was rejected and is accepted again."""
     dry_run: bool = False
     """Whether nothing was written."""
     position: str
@@ -312,7 +312,7 @@ class Restored(Done, RestoredMany):
 
 
 class FilePlace(Result):
-    """Where something stands in a file or a list that was imported, counted from 1."""
+    """A place in an imported file or list, counted from 1."""
 
     line: int | None = None
     """Null of chats, which have `conversation` and `message`."""
@@ -344,7 +344,7 @@ class DuplicateRecord(Result):
     line: int
     memory_id: str
     first_line: int
-    """Where the earlier one stands, which holds."""
+    """Position of the earlier event, which stays."""
 
 
 class RecordsImported(Warned):
@@ -359,9 +359,9 @@ class RecordsImported(Warned):
     conflicts: list[ImportConflict]
     """Records that were imported before with other content; they stay as they were."""
     repeated: int
-    """Records that say exactly what an earlier one of the request said."""
+    """Records equal to an earlier one of the request."""
     duplicates: list[DuplicateRecord]
-    """Records with the id of an earlier one of the request and something else to say: the first holds."""
+    """Records with the id of an earlier one of the request and another content: the first is kept."""
     skipped: dict[str, int]
     """Exported memories that no longer stood, by status."""
     ignored_fields: dict[str, int]
@@ -370,17 +370,17 @@ class RecordsImported(Warned):
     """Records of tier core or system, by tier: ordinary memories now, since only an operator gives a place in
     every prompt."""
     said: int = 0
-    """Turns and tool results of an export of everything, said again."""
+    """Turns and tool results recorded from an export of everything."""
     said_withheld: int = 0
     """Those whose words were left out when they were exported."""
     of_the_log: dict[str, int] = {}
-    """What else such an export tells, by part: of the log that it comes from, and passed over."""
+    """Number of entries of such an export that were skipped, by part: they describe the log that it comes from."""
     flagged: int = 0
-    """Pairs of a record and a memory that it may contradict: both are flagged, and both stand."""
+    """Pairs of a record and a memory that it may contradict: both are flagged and kept."""
     conflicting: list[dict[str, str]] = []
     """The first 50 of these pairs: `id` of the record, `other`, and the `reason`."""
     rejections: int = 0
-    """What was rejected where the records come from, and is here now: told again, it becomes no memory."""
+    """Rejections that came with the records: these statements become no memory here either."""
     rejections_left_out: dict[str, int] = {}
     """What was rejected there and could not be carried over, by reason; reject it here."""
     associations_left_out: int

@@ -19,7 +19,7 @@ class LawReading(Result):
 
 
 class Standing(Result):
-    """Where one memory stands under one law."""
+    """One memory under one law."""
 
     weight: float
     """Unclipped, as the threshold reads it."""
@@ -39,7 +39,7 @@ class Pair(Result):
     shown_by_one: int
     """Memories that only one of them shows."""
     rank_correlation: float | None
-    """Spearman's; null where a law tells nothing apart."""
+    """Spearman's rank correlation; null if a law gives all memories the same weight."""
 
 
 class ComparedMemory(Result):
@@ -95,7 +95,7 @@ class Touch(Placed):
     time: str
     event: str
     decision: str
-    """As in the change log; `access` of what writes no entry there."""
+    """As in the change log; `access` for events without an entry there."""
     reason: str
     weights: dict[str, Jump]
 
@@ -117,7 +117,7 @@ class Curves(LinesTold, Placed):
 
 
 class SideStanding(Result):
-    """Where a memory stands on one of two sides."""
+    """A memory on one of two sides."""
 
     weight: float
     """Unclipped, by the owner's law on that side."""
@@ -127,13 +127,13 @@ class SideStanding(Result):
     is_negated: bool
     mention_count: int
     shown: bool
-    """Whether the mode shows it where nothing is asked."""
+    """Whether the mode shows it without a query."""
     reason: str | None
     """Why the mode withholds it; null where it is shown."""
 
 
 class SidesDiffer(Result):
-    """A memory that stands otherwise on two sides, or on one alone."""
+    """A memory that differs between two sides, or is on one side only."""
 
     id: str
     before: SideStanding | None
@@ -177,7 +177,7 @@ class EventCause(Result):
     time: str
     """When it happened, as its producer says."""
     recorded_at: str | None
-    """When the log took it in; null where nobody noted that."""
+    """When the log recorded it; null if that is unknown."""
     late_by: float | None
     """Seconds, where it was recorded more than five minutes after `time`."""
     decision: str
@@ -186,12 +186,12 @@ class EventCause(Result):
     """The fold's own words."""
     actor: str | None
     principal: str | None
-    """Who brought it; null where nobody noted that."""
+    """Who brought it; null if that is unknown."""
     correlation_id: str | None
     said_reason: str | None
     """Why, in its sender's words, as far as they may be told today."""
     because: str | None
-    """Why the memory is kept, as a creation or a revision tells."""
+    """Why the memory is kept, as its creation or revision says."""
     side: str
     """`after` or `before`: the side that it is part of."""
 
@@ -215,7 +215,7 @@ class MemoryDiffers(SidesDiffer):
     """What it says on the later side that has it; null of what is purged, and but in debug mode of what is deleted
     on both."""
     was: str | None
-    """What it said before, where that is another text."""
+    """Its text before, if that differs."""
     deleted_since: bool
     """Whether somebody deleted it by today, though the later side has it."""
     cause: str
@@ -290,7 +290,7 @@ class Diff(LinesTold, Placed):
 
     owner: str
     line: str
-    """`known` or `happened`: the time line that the moments stand on."""
+    """`known` or `happened`: the time line of both moments."""
     mode: str
     before: SideTold
     after: SideTold

@@ -31,9 +31,9 @@ class ContextParts(Result):
     instructions: list[ContextLine]
     """Standing instructions from the user, newest first."""
     core: list[ContextLine]
-    """What always holds: tiers system and core with a ground."""
+    """Memories of tiers system and core with a ground."""
     profile: list[ContextLine]
-    """What the user said about themselves."""
+    """Statements of the user about themselves."""
     remembered: list[ContextLine]
     """This conversation so far."""
     earlier: list[ContextLine]
@@ -51,7 +51,7 @@ class ContextSearch(Result):
 
     query: str
     found: int
-    """Memories close enough that may stand in a prompt."""
+    """Memories close enough to the message that may be in a prompt."""
     withheld: dict[str, int]
     """Further matches that normal mode does not show, by reason."""
     parts: list[str]
@@ -59,14 +59,14 @@ class ContextSearch(Result):
 
 
 class ContextSizes(Result):
-    """What the two parts take beside the whole conversation, in tokens as estimated."""
+    """Estimated tokens of the two parts, next to those of the whole conversation."""
 
     stable: int
     turn: int
     conversation: int
-    """All turns with this owner that stand, as a prompt without memory would hold them."""
+    """All turns of this owner, as a prompt without memory would contain them."""
     left_out: dict[str, int]
-    """Lasting memories that may not stand in the profile, by reason."""
+    """Number of lasting memories that are kept out of the profile, by reason."""
 
 
 class Recorded(Result):
@@ -102,9 +102,9 @@ class ContextBlock(LinesTold, Placed):
     dropped: dict[str, int]
     """Lines for which there was no room, by part."""
     left_out: dict[str, int]
-    """What may not stand in a prompt, by reason."""
+    """Number of memories that are kept out of prompts, by reason."""
     read_back: str
-    """all: the whole of what was said was read; part: the newest events of the owner."""
+    """all: the whole conversation was read; part: only the owner's newest events."""
 
 
 class TurnSaid(Result):
@@ -147,7 +147,7 @@ class AnsweredTurn(Result):
     id: str
     """What `answers OWNER ID` takes: the turn's id, or the position of the newest injection."""
     turn_id: str | None
-    """Null where nobody told it, and no message that follows says what was asked."""
+    """Null if the caller named no turn, and no later message equals the text."""
     session: str | None
     injected_at: str | None
     """When something was first injected for it."""
@@ -158,7 +158,7 @@ class AnsweredTurn(Result):
     memories: int
     """How many different memories were injected."""
     turn: TurnSaid | None
-    """The turn, as far as it may be told; null where it is not recorded."""
+    """The turn, as far as it may be shown; null if it was not recorded."""
     recorded_twice: bool
     """Whether several turns were recorded under this id: this is the newest."""
     replies: list[TurnSaid]
@@ -180,7 +180,7 @@ class AnsweredTurns(LinesTold, Placed):
 
 
 class WithheldFromBlock(Result):
-    """Something that stood in a block and is not told today."""
+    """Something that was in a block and is not shown today."""
 
     kind: str
     """memory, turn or tool."""
@@ -193,7 +193,7 @@ class BlockAsItWas(Result):
     """A block made again, and whether it is the one that was handed out."""
 
     text: str
-    """As it is made again, without what is not told today; empty where it cannot be made."""
+    """The block made again, without what is hidden today; empty if it cannot be made."""
     stable: str | None = None
     """Of two parts the one that stays the same from turn to turn."""
     turn: str | None = None
@@ -202,7 +202,7 @@ class BlockAsItWas(Result):
     tokens_then: int | None
     """What was handed out took; null of injections from before that was recorded."""
     as_it_was: bool | None
-    """true: word for word what was handed out, by its digest; false: it differs; null: nobody can say."""
+    """true: equal to the original block, by its digest; false: it differs; null: unknown."""
     why: str
     why_code: str | None = None
     """Which of the service's sentences `why` is."""
@@ -245,7 +245,7 @@ class Injected(Result):
 
 
 class InjectedMemory(Result):
-    """A memory that was injected: as it was then, and how it stands today."""
+    """An injected memory: as it was then, and its state today."""
 
     id: str
     part: str | None

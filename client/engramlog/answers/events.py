@@ -9,7 +9,7 @@ from engramlog.answers.past import LinesTold, Placed, Warned
 
 
 class LoggedEvent(Result):
-    """One event of the log. Words that may not be told stand as `[withheld: ...]`; ids, numbers and times stay."""
+    """One event of the log. Withheld words are `[withheld: ...]`; ids, numbers and times are shown."""
 
     position: str
     event_id: str
@@ -28,7 +28,7 @@ class LoggedEvent(Result):
     model: str | None
     """The language model that decided it, where that is known."""
     trust: str | None
-    """How far its word goes: asserted, inferred, imported or proposed."""
+    """Its trust: asserted, inferred, imported or proposed."""
     session_id: str | None
     causation_id: str | None
     correlation_id: str | None
@@ -38,7 +38,7 @@ class LoggedEvent(Result):
     """Why words of it are: erased, purged, deleted, retracted, secret, set_aside, undecided, undecodable; null:
     none are."""
     folded: bool | None
-    """Whether it is folded; false: it waits, or was dropped. Null where the whole partition is asked about."""
+    """Whether it is folded; false: it waits, or was dropped. Null for a whole partition."""
     problem: str | None
     """Why it cannot be read; null where it can."""
     bytes: int
@@ -49,14 +49,14 @@ class LogEvents(LinesTold, Warned):
     """A page of the log's events."""
 
     owner: str | None
-    """Null where a partition is asked about."""
+    """Null for a whole partition."""
     partition: int
     events: list[LoggedEvent]
     next: str | None
     """The next page, as `cursor`; null where there is nothing further to look at. A page may be short, or empty,
     and have one: it looked at as many events as one page may."""
     follow: str
-    """The cursor, oldest first, of what comes after: give it with `wait` to go on as events come."""
+    """The cursor, oldest first, of later events: send it with `wait` to receive them as they come."""
     order: str
     looked: int
     """How many events were looked at for this page."""
@@ -72,7 +72,7 @@ class HappenedEnds(Result):
     first: str | None
     """Null where there is no event."""
     last: str | None
-    """The latest of all, though it lies ahead."""
+    """The latest event of all, even in the future."""
     ahead: str | None
     """The same, where it lies in the future of what is asked about: later than now, or than `known`; else null."""
 
@@ -86,7 +86,7 @@ class RecordedEnds(Result):
 
 
 class GroupCounts(Result):
-    """How many events of each kind lie in each part."""
+    """Number of events of each group in each bucket."""
 
     made: list[int]
     """Memories and facts that are new."""
@@ -104,12 +104,12 @@ class LineBuckets(Result):
     """One line in equal parts. Part number i, from 0, begins `i * seconds` after `since`; the last one ends with `until`."""
 
     since: str | None
-    """Null where no event lies there, and nobody told an end."""
+    """Null if there is no event, and no bound was given."""
     until: str | None
     seconds: float
     """How long each part is."""
     events: int
-    """How many lie there: the sum of `counts`."""
+    """Number of events: the sum of `counts`."""
     counts: list[int]
     """As many as there are parts."""
     groups: GroupCounts | None

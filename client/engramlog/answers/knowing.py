@@ -63,7 +63,7 @@ class MapReason(Result):
     """Why two memories on a map are joined."""
 
     link: str
-    """keyword, meaning, co-task, temporal, co-hit, related, or what somebody told."""
+    """keyword, meaning, co-task, temporal, co-hit, related, or a producer's own name."""
     weight: float
     keywords: list[str]
     """The keywords that both have, the rarest first, at most five; of other links none."""
@@ -149,7 +149,7 @@ class FactEvidence(Result):
 
 
 class Fact(Result):
-    """A triple that holds; degree, condition and time are those of its newest assertion."""
+    """A triple that is true now; degree, condition and time are those of its newest assertion."""
 
     subject: str
     predicate: str
@@ -172,10 +172,10 @@ class FactsKnown(Placed):
     about: str | None
     facts: list[Fact]
     total: int
-    """How many there are, of which this is a page."""
+    """Number of triples over all pages."""
     offset: int
     known: int
     """How many triples the owner has in all."""
     as_of: str | None
     known_by: str | None = None
-    """What was asked of the line of what was recorded (`known`)."""
+    """The `known` of the request."""

@@ -66,7 +66,7 @@ class DueMemory(Card):
     consolidation: float
     emotion: float
     priority: float
-    """What the order goes by: importance * (1 + days overdue)."""
+    """The sort key: importance * (1 + days overdue)."""
     interval_days: float
     scheduler: str
     """`accesses` before the first grade, then `sm2` or `fsrs`."""
@@ -111,7 +111,7 @@ class Reinforced(Done, Placed):
     outcome: str
     from_memory: str | None
     turn_id: str | None
-    """The turn that it was told for."""
+    """The turn in which it was used."""
     id: str
     at: datetime
     """The instant of both readings."""
@@ -196,7 +196,7 @@ class MomentsOfPast(Result):
 
 
 class WeightBucket(Result):
-    """Memories whose weight lies above the bucket before and no higher than this."""
+    """Memories with a weight above the previous bound and at most this one."""
 
     up_to: float | None
     """Null: all that is heavier."""
@@ -219,7 +219,7 @@ class ConflictErrors(Result):
     """Contradictions that turned out not to be one."""
 
     taken_back: int
-    """Negations after which the user said the memory again, so that it holds (`reaffirm`)."""
+    """Negations that the user took back by saying the memory again (`reaffirm`)."""
     refused: int
     """Negations by a lower source that waited for a person, who rejected them."""
     total: int
@@ -311,13 +311,13 @@ class ParameterShape(Result):
     least: float | None
     """Of a number; null of anything else."""
     least_excluded: bool
-    """Whether it must lie above `least`, and not at it."""
+    """Whether `least` itself is excluded."""
     most: float | None
     """Of a number, which may be as much."""
     choices: list[str | bool] | None
     """All that it may be, where that is a few words; else null."""
     allowed: str
-    """The rule in words, as a refusal tells it."""
+    """The allowed values in words, as in an error."""
     help: str
     """What it is."""
 

@@ -10,18 +10,18 @@ from engramlog.answers.past import LinesTold, Place, Placed
 
 
 class ToldBeside(Result):
-    """What may contradict a memory, and what it says that no longer holds; left out where nothing does."""
+    """What may contradict a memory, and its statements that are no longer true; absent if there are none."""
 
     possible_conflicts: list[str] = []
     conflicting: list[PossibleConflict] = []
     corrected: list[CorrectedBy] = []
-    """What it says that no longer holds, the last corrected first, at most 5."""
+    """Its statements that are no longer true, the last corrected first, at most 5."""
     until: datetime | None = None
     """Until when it says that it holds (until Friday, 周五之前), as the first instant after that."""
 
 
 class Card(ToldBeside):
-    """What every answer tells of a memory."""
+    """Fields of a memory in every answer."""
 
     id: str
     memory: str
@@ -53,9 +53,9 @@ class RestsOn(Result):
     uri: str | None
     """Null of a secret memory."""
     digest: str
-    """As it was when the memory was told."""
+    """The digest when the memory was made."""
     reported: str | None = None
-    """As it was last reported; null where nobody did."""
+    """The digest that was reported last; null if none was."""
     changed: bool = False
 
 
@@ -66,18 +66,18 @@ class Withheld(Result):
     count: int
     shown_by: str
     ids: list[str] = []
-    """Of a search: the best of them, at most five; none of what is sensitive."""
+    """Only in a search: ids of the best matches, at most five; none of sensitive memories."""
 
 
 class BasisListed(Result):
     """Why a memory is kept and what it rests on, as far as there is any."""
 
     because: str | None = None
-    """Why it is kept, where that was told and it is no secret."""
+    """Why it is kept, if its producer said so and it is no secret."""
     grounds: list[RestsOn] | None = None
     """What it rests on, as far."""
     metadata: dict[str, str | int | float | bool] | None = None
-    """As it was told, as far."""
+    """The producer's own fields, unless it is a secret."""
 
 
 class ExtractedKeyword(Result):
@@ -91,7 +91,7 @@ class ExtractedKeyword(Result):
 
 
 class EarlierText(Result):
-    """What a memory said before."""
+    """An earlier version of a memory."""
 
     version: int
     content: str
@@ -99,7 +99,7 @@ class EarlierText(Result):
 
 
 class CorrectionTold(Result):
-    """That a memory was said to be wrong."""
+    """A correction of a memory."""
 
     time: str
     reason: str | None
@@ -125,7 +125,7 @@ class BasisTold(Result):
     grounds: list[RestsOn] = []
     """What it rests on."""
     metadata: dict[str, str | int | float | bool] = {}
-    """As it was told; empty of a secret."""
+    """The producer's own fields; empty for a secret."""
 
 
 class InPattern(Result):
@@ -133,10 +133,10 @@ class InPattern(Result):
 
     id: str
     memory: str | None
-    """What it says, at most 400 characters; null where it does not stand."""
+    """Its text, at most 400 characters; null if the memory is not live."""
     status: str
     created_at: datetime
-    """When it was said; of a pattern when the newest of its evidence was."""
+    """When it was said; for a pattern, the time of its newest evidence."""
 
 
 class PatternTold(Result):
@@ -145,7 +145,7 @@ class PatternTold(Result):
     evidence: list[InPattern] | None = None
     """Of a pattern alone: the memories that it was made of, the oldest first."""
     patterns: list[InPattern] | None = None
-    """Patterns of which it is evidence, where there are any, at most 20."""
+    """Patterns that rest on it, at most 20; absent if there are none."""
 
 
 class ContextTold(Result):
@@ -177,9 +177,9 @@ class Detail(PatternTold, BasisTold, Card, Place):
     extracted_keywords: list[ExtractedKeyword]
     """At most five, the given ones first; none of a secret memory."""
     tags: list[str]
-    """As its producer told them; `context` has those that are derived too."""
+    """The producer's tags; `context` also has derived ones."""
     emotion: float | None
-    """As its producer told it; null where he did not."""
+    """The producer's value; null if there is none."""
     context: ContextTold
     project: str | None
     task: str | None
@@ -402,7 +402,7 @@ class ValueCount(Result):
 
 
 class FacetCounts(Result):
-    """Counts by the values of one filter, as if that filter were not told."""
+    """Counts by the values of one filter, as if that filter were not set."""
 
     counts: list[ValueCount]
     """Every value of a closed list, in its order; of kinds and tags the 50 of the most memories."""
@@ -429,4 +429,4 @@ class Counts(SpansTold, Place):
     by_tag: FacetCounts
     """Context tags, whatever their case."""
     by_law: FacetCounts
-    """How many of what the filters match, whatever the mode asked for, each law shows in normal mode."""
+    """Of the memories that match the filters, how many each law shows in normal mode."""

@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Literal
 
 from engramlog.answers.base import Result
-from engramlog.answers.past import Placed
 
 
 class Decided(Result):
@@ -147,7 +146,7 @@ class Schedule(Result):
     refused: int | None = None
     """What lay in the queue and was no job of this store, ever."""
     beside: dict[str, Ticks] | None = None
-    """What is scheduled beside the lifecycle, by kind: `embed`, `extract`."""
+    """Other scheduled jobs, by kind: `embed`, `extract`."""
     stopped: dict[str, str] | None = None
     """Why a kind of job stopped when it last ran, such as a language model that is down."""
     done: dict[str, JobsDone] | None = None
@@ -164,7 +163,7 @@ class Coverage(Result):
     chosen: str
     """What counts for the owner: `none`, `auto` (by its letters), or an embedder's name."""
     chosen_by: Literal["owner", "setting", "store"]
-    """Where that stands: the owner's parameter `embedder`, ENGRAMLOG_EMBEDDER, or the store as it was made."""
+    """What set it: the owner's parameter `embedder`, ENGRAMLOG_EMBEDDER, or the store's own setting."""
     embedded: int
     """Memories that have a vector: semantic search finds these, and no others."""
     of: int
@@ -175,12 +174,6 @@ class Coverage(Result):
     """Why the embedder cannot be made, where that is so."""
 
 
-class Embedding(Coverage, Placed):
-    """The same as an answer of its own."""
-
-    owner: str
-
-
 class JobStopped(Result):
     """Why a kind of job stopped when it last ran."""
 
@@ -189,7 +182,7 @@ class JobStopped(Result):
 
 
 class JobKind(Result):
-    """One kind of job: how often it is due, how it last went, and how its jobs stand."""
+    """One kind of job: how often it is due, its last run, and the states of its jobs."""
 
     kind: str
     what: str
@@ -231,7 +224,7 @@ class JobTold(Result):
     ended: str | None
     next_try: str | None
     tries_left: int | None
-    """How often it is tried again where it fails; null where nothing tells."""
+    """Number of retries if it fails; null if unknown."""
     error: str | None
     """Of its last run, at most 300 characters; the kind of error alone where its words may hold what somebody
     said."""
@@ -257,7 +250,7 @@ class JobBoard(Result):
     refused: int | None
     """What lay in the queue and was no job of this store, ever."""
     kinds: list[JobKind]
-    """Kinds that are scheduled, or of which a job is there."""
+    """Kinds that are scheduled or have a job."""
     jobs: list[JobTold]
     """Running ones, those to be tried again, failed ones, waiting ones: at most 200."""
     left_out: int
@@ -330,7 +323,7 @@ class DiskCapacity(Result):
 
 
 class AofCapacity(Result):
-    """The append-only file as Redis tells of it."""
+    """The append-only file, as Redis reports it."""
 
     enabled: bool
     bytes: int | None
@@ -345,7 +338,7 @@ class MemoryPart(Result):
     """What one part of the store takes in Redis."""
 
     part: str
-    """Events, memory records, change log, vectors ...; the last is what no key holds."""
+    """Events, memory records, change log, vectors ...; the last is memory outside keys."""
     bytes: int
     bytes_an_event: float | None
 
@@ -360,7 +353,7 @@ class Capacity(Result):
     memory: MemoryCapacity
     """Of a Cluster that of the fullest node, which decides for all; `events_until_full` is of the whole store."""
     nodes: list[MemoryCapacity] | None = None
-    """Of a Cluster every node's, for the events that it holds; null of one server."""
+    """In a cluster, each node's, for its own events; null for a single server."""
     parts: list[MemoryPart]
     """Measured by Redis, the largest first; in a large store estimated from 64 partitions and 8 owners of each."""
     disk: DiskCapacity
@@ -372,7 +365,7 @@ class ChatSet(Result):
 
     model: str
     host: str | None
-    """Host and port that is asked; no path, and no key."""
+    """Host and port of the endpoint, without path or key."""
     extraction: str
     """How turns become memories by themselves: rules, model or off."""
     reviewer: str
@@ -387,11 +380,11 @@ class EmbedderSet(Result):
     name: str
     """`auto`, or an embedder's name."""
     chosen_by: Literal["setting", "store"]
-    """Where that stands."""
+    """What set it."""
     missing: list[str]
-    """What of it this process lacks, or may not use: there it goes by words."""
+    """What this process lacks or may not use; it then compares words only."""
     host: str | None
-    """Where it is asked; null where it runs in this process."""
+    """Its endpoint; null if it runs in this process."""
     loaded: bool
     """Whether a model of it is loaded in this process, and measured."""
     questions_computed: int
@@ -412,7 +405,7 @@ class TokensUsed(Result):
     """Questions without an answer that could be used."""
     requests: int
     input_tokens: int
-    """As the endpoint tells; one that tells none counts 0."""
+    """As the endpoint reports; 0 if it reports none."""
     output_tokens: int
 
 

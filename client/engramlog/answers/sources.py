@@ -146,7 +146,7 @@ class InboxItem(Result):
     reason_code: str | None = None
     """Which of the service's sentences `reason` is; null where it is somebody's own."""
     reason_values: dict[str, str] | None = None
-    """What stands in its places, by their names."""
+    """Values of the placeholders in that sentence, by name."""
     actor: str
     principal: str | None
     """Who brought it, as the receiving side says."""

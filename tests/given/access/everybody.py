@@ -128,7 +128,6 @@ ROUTES: Mapping[str, Case] = {
     f"GET {OWNER}/fading": Case(READ),
     f"GET {OWNER}/review": Case(READ),
     f"GET {OWNER}/profile": Case(READ),
-    f"GET {OWNER}/embedding": Case(READ),
     f"GET {OWNER}/heads": Case(READ),
     f"GET {OWNER}/times": Case(READ),
     f"GET {OWNER}/export": Case(READ),

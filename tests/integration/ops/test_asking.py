@@ -86,11 +86,10 @@ COMMANDS: dict[str, tuple[str, ...]] = {
 """Every command that only asks and has a running service answer, by the route of its operation."""
 NO_COMMAND = {
     "GET /v1/owners/{owner}/history",
-    "GET /v1/owners/{owner}/embedding",
     "GET /v1/owners/{owner}/heads",
     "GET /v1/me",
 }
-"""`history` without an id asks by the path of one memory, and tells the owner's head; `embed` computes."""
+"""`history` without an id asks by the path of one memory, and tells the owner's head."""
 MOVING = {
     "GET /v1/status": ("status",),
     "GET /v1/jobs": ("status", "--jobs"),

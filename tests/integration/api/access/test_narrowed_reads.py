@@ -84,7 +84,6 @@ CALLS: dict[str, Call] = {
     "living.health": lambda app, owner, _memory, _word: app.living.health(owner),
     "living.fading": lambda app, owner, _memory, _word: app.living.fading(owner),
     "living.review": lambda app, owner, _memory, _word: app.living.review(owner, min_importance=0.0),
-    "embeddings.coverage": lambda app, owner, _memory, _word: app.embeddings.coverage(owner),
     "owner_heads.heads": lambda app, owner, _memory, _word: app.owner_heads.heads(owner),
     "operator.stats": lambda app, owner, _memory, _word: app.operator.stats(owner),
     "owners.owners": lambda app, _owner, _memory, _word: app.owners.owners(),

@@ -97,7 +97,6 @@ ROUTES = {
     "POST /v1/owners/{owner}/extract",
     "POST /v1/owners/{owner}/episodes",
     "POST /v1/owners/{owner}/cleanup",
-    "GET /v1/owners/{owner}/embedding",
     "POST /v1/owners/{owner}/merge",
     "POST /v1/owners/{owner}/replay",
     "GET /v1/owners/{owner}/history",

@@ -47,7 +47,7 @@ class Log:
 def test_texts_are_counted_from_the_first_on_and_owners_to_come_as_one_each() -> None:
     log: Any = Log()
     told: list[tuple[int, int]] = []
-    embeddings = Embeddings(Job(), None, lambda: list(TEXTS), log, Any, lambda _until: None)  # type: ignore[arg-type]
+    embeddings = Embeddings(Job(), None, lambda: list(TEXTS), log, lambda _until: None)  # type: ignore[arg-type]
     answer = embeddings.embed_all(on_progress=lambda done, total: told.append((done, total)))
     assert answer["embedded"] == 5
     assert told == [(0, 3), (1, 5), (2, 5), (3, 5), (3, 5), (3, 4), (4, 5), (5, 5)]
