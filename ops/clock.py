@@ -11,6 +11,11 @@ def now_micros() -> int:
     return time.time_ns() // 1_000
 
 
+def this_second() -> int:
+    """Seconds since 1970."""
+    return now_micros() // 1_000_000
+
+
 def lasting_seconds() -> float:
     """Seconds of a clock that never goes back; while the machine sleeps it goes on, where the system has such a one."""
     asleep_too = getattr(time, "CLOCK_BOOTTIME", None)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from secrets import token_bytes
 from struct import Struct
+from threading import Lock
 from typing import NamedTuple, Protocol
 from uuid import UUID
 
@@ -78,6 +79,34 @@ def read_wiped(value: bytes) -> Wiped | None:
 def has_words(value: bytes) -> bool:
     """Whether salts open the words of an entry too."""
     return len(value) == SALTS_BYTES
+
+
+LEAST_BLOCK, MOST_BLOCK = 8, 512
+"""Salts that are reserved at once: twice as many each time, up to the most."""
+Salts = list[tuple[int, bytes]]
+
+
+class SaltPool:
+    """Salts that a process reserved ahead, so that an append waits for no commit of its own. Salts of an old block are left to the
+    job that removes unused ones. Safe for threads."""
+
+    def __init__(self, reserve: Callable[[int], Salts], second: Callable[[], int]) -> None:
+        """`second`: seconds since 1970, now."""
+        self._reserve, self._second, self._lock = reserve, second, Lock()
+        self._salts, self._block, self._since = Salts(), LEAST_BLOCK, 0
+
+    def take(self, count: int) -> Salts:
+        """So many; each is given once. Raises StoreUnavailable."""
+        with self._lock:
+            salts = self._salts
+            if not 0 <= self._second() - self._since < POOL_SECONDS:  # ids may be ahead of a clock that was put right
+                salts = []
+            if len(salts) < count:
+                self._since = self._since if salts else self._second()
+                salts = salts + self._reserve(max(count, self._block))
+                self._block = min(2 * self._block, MOST_BLOCK)
+            self._salts = salts[count:]
+            return salts[:count]
 
 
 class KeyStore(Protocol):

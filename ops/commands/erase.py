@@ -174,7 +174,7 @@ def _refuse(asked: _Asked) -> None:
 
 def _all_left(store: OpenStore, settings: Settings, asked: _Asked) -> list[_Act]:
     """Every erasure that did not end, or came back."""
-    from engramlog_server.ops.erasure.reappearance import left_to_erase
+    from engramlog_server.ops.erasure.machine import left_to_erase
 
     return [
         partial(_erase, store, settings, owner, ids, asked, begun=True) for owner, ids in left_to_erase(store, settings)

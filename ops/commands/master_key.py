@@ -306,7 +306,7 @@ def _render_dropped(answer: dict[str, Any]) -> None:
 def _file(what: str) -> Path:
     """The file of the master key. Raises BadSetting where there is none."""
     from engramlog_server.ops.keys.master import key_in
-    from engramlog_server.ops.keys.master_place import service_key
+    from engramlog_server.ops.keys.settings import service_key
 
     settings = _settings()
     path = key_in(settings.data.expanduser() if settings.redis_url is None else None, settings)

@@ -50,9 +50,8 @@ from engramlog_server.ops.erasure.reappearance import came_back
 from engramlog_server.ops.kept.head_file import HeadFile, heads_path
 from engramlog_server.ops.kept.heads import refuse_changed_log
 from engramlog_server.ops.keys.backup import KeysUnusable, known_keys
-from engramlog_server.ops.keys.master import key_in
-from engramlog_server.ops.keys.master_place import NONE
-from engramlog_server.ops.keys.watch import OPEN_STORE
+from engramlog_server.ops.keys.master import OPEN_STORE, key_in
+from engramlog_server.ops.keys.settings import NONE
 from engramlog_server.ops.listeners import SOON, how_it_listens, listeners_of, require_key
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import silent

@@ -12,26 +12,20 @@ from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
 import msgspec
 
-from engramlog_server.events.catalogue import ErasureGround, OwnerErasure, WordsErasure
+from engramlog_server.events.catalogue import ErasureGround
 from engramlog_server.events.encryption.cipher import VALUE_MARK, NotOpened, ValueCipher
-from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import StoreUnavailable
-from engramlog_server.events.of_the_store import ERASURES, label_of
-from engramlog_server.events.standing import Speaker
+from engramlog_server.events.of_the_store import label_of
 from engramlog_server.events.text import UNREADABLE
-from engramlog_server.events.validation import make_event, ready
 from engramlog_server.ops.durable import FileFull, FileLock, append_lines, store_file
 from engramlog_server.ops.embedded.private_file import NotPrivate, read_private
 from engramlog_server.ops.settings import Settings
 from engramlog_server.projections.fold.changelog import id_text
 from engramlog_server.projections.reports.erasure.reach import Turn
-
-if TYPE_CHECKING:
-    from engramlog_server.ops.store import OpenStore
 
 MOST_BYTES = 64 * 1024 * 1024
 """Of a file that is read: some 300,000 erasures."""
@@ -154,21 +148,6 @@ class FenceList:
             " who was erased could come back with an old copy of the store",
             file=str(self.path),
         )
-
-
-def say_step(store: OpenStore, listed: FenceList, step: ErasureStep, **more: Any) -> tuple[ErasureStep, str]:
-    """Say a step of an erasure in the log, then in the list; the step as said, and its position. Raises StoreError."""
-    log = store.log
-    now, by = log.now(), Speaker("job", log.principal)
-    kind: Any = OwnerErasure if step.what == "owner" else WordsErasure
-    data = kind(erasure=step.erasure, step=step.step, label=step.label, ground=step.ground, reason=step.reason, **more)
-    event = make_event(data, owner=ERASURES, occurred_at=from_micros(now), actor="system", now=now, by=by)
-    (receipt,) = log.append([ready(event, by)])
-    if not receipt.written or receipt.position is None:
-        raise StoreUnavailable(f"what is erased could not be written down: {receipt.error}")
-    said = msgspec.structs.replace(step, at=utc_text(from_micros(now)), event=event.event_id)
-    listed.append(said)
-    return said, receipt.position
 
 
 def going_in(one: ErasureStep, cipher: ValueCipher, owner: str) -> WordsGoing | None:

@@ -10,7 +10,7 @@ What would be done, and what is refused, is in `beforehand`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from secrets import token_bytes
 from typing import Any, Literal, NamedTuple
@@ -36,19 +36,19 @@ from engramlog_server.consumers.fold.folder import Probe, unprobed
 from engramlog_server.consumers.fold.rebuild import LEASE_MS, rebuild_partition, refuse_without_room
 from engramlog_server.consumers.verify.partition import verify_partition
 from engramlog_server.consumers.verify.store import positions_digest, wiped_by
-from engramlog_server.events.catalogue import EventData, MemoryUnmerged, OwnerErasure
+from engramlog_server.events.catalogue import EventData, MemoryUnmerged, OwnerErasure, WordsErasure
 from engramlog_server.events.encryption.key_store import Wiped
 from engramlog_server.events.encryption.seals import erased_name
 from engramlog_server.events.entry import SECRET_BYTES
 from engramlog_server.events.envelope import AnyEvent, decode, derived_id, from_micros, new_event_id, prepare, utc_text
 from engramlog_server.events.errors import KeyUnavailable, NotFound, StoreUnavailable, refused
 from engramlog_server.events.log import AppendReceipt
-from engramlog_server.events.of_the_store import ERASURES
+from engramlog_server.events.of_the_store import ERASURES, label_of
 from engramlog_server.events.partitions import LogKeys, partition_of, position_text
-from engramlog_server.events.redis.secrets import read_cipher
+from engramlog_server.events.redis.secrets import read_cipher, secret_lines
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.standing import Speaker
-from engramlog_server.events.validation import make_event
+from engramlog_server.events.validation import make_event, ready
 from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
 from engramlog_server.ops.embedded.rewriting import rewrite_all
 from engramlog_server.ops.erasure.fence_list import (
@@ -56,8 +56,8 @@ from engramlog_server.ops.erasure.fence_list import (
     FenceList,
     WordsGoing,
     going_by,
+    going_in,
     open_erasures,
-    say_step,
 )
 from engramlog_server.ops.erasure.plan import (
     ErasurePlan,
@@ -70,7 +70,7 @@ from engramlog_server.ops.erasure.plan import (
     values_file,
     wire_of,
 )
-from engramlog_server.ops.erasure.reappearance import ALARM, erased_event, left_behind
+from engramlog_server.ops.erasure.reappearance import ALARM, erased_event, lacks, left_behind, owners_with
 from engramlog_server.ops.erasure.residue import NOT_KNOWN, Probes, Residue, probes_of, residue_of
 from engramlog_server.ops.keys.backup import saved_anew
 from engramlog_server.ops.settings import Settings
@@ -220,6 +220,63 @@ def readmit_owner(store: OpenStore, settings: Settings, owner: str, reason: str 
         readmit(wire, tag, owner, fresh)
     forget(store, owner)
     return {"owner": owner, "erasure": erasure, "partition": number, "readmitted_at": said.at, "position": position}
+
+
+def left_to_erase(store: OpenStore, settings: Settings) -> list[tuple[str, tuple[str, ...]]]:
+    """Owners, and what of each was named (nothing: the whole owner), of every erasure that did not end, or came back.
+
+    One that ended right before its process died, so that its alarm stands, is among them. Raises StoreError.
+    """
+    wire, tags, listed = store.wire(), store.identity.tags, FenceList.of(settings, store.identity.store_id)
+    alarmed = {one.subject for one in store.alarms.standing() if one.name == ALARM}
+    owners, words = listed.read(), listed.read_words()
+    try:
+        lacking = lacks(wire, tags, owners)
+        told = {one.erasure for one in owners if one.event not in lacking}
+        unended = alarmed | open_erasures(owners).keys() | ({one.erasure for one in owners} - told)
+        labels = {one.label for one in open_erasures(owners).values()}
+        found = {*left_behind(wire, tags, unended)}
+        found |= {owner for tag in tags for owner, _ in secret_lines(wire, tag) if listed.label(owner) in labels}
+        left: list[tuple[str, tuple[str, ...]]] = [(owner, ()) for owner in sorted(found)]
+        return left + [
+            (owner, named) for owner, named in _unfinished_words(wire, tags, words, alarmed) if owner not in found
+        ]
+    finally:
+        wire.close()
+
+
+def _unfinished_words(
+    wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], alarmed: Collection[str]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Owners and what was named, of erasures that did not end, or whose end this copy of the log lacks."""
+    lacking = lacks(wire, tags, listed)
+    left = dict[str, ErasureStep]()
+    for one in listed:
+        if one.step != "ended" or one.event in lacking or one.erasure in alarmed:
+            left[one.erasure] = one
+        else:
+            left.pop(one.erasure, None)
+    if not left:
+        return
+    for _, owner, cipher in owners_with(wire, tags, listed[0].store, {one.label for one in left.values()}):
+        for one in left.values():
+            if one.label == label_of(one.store, owner) and (going := going_in(one, cipher, owner)) is not None:
+                yield owner, going.named
+
+
+def say_step(store: OpenStore, listed: FenceList, step: ErasureStep, **more: Any) -> tuple[ErasureStep, str]:
+    """Say a step of an erasure in the log, then in the list; the step as said, and its position. Raises StoreError."""
+    log = store.log
+    now, by = log.now(), Speaker("job", log.principal)
+    kind: Any = OwnerErasure if step.what == "owner" else WordsErasure
+    data = kind(erasure=step.erasure, step=step.step, label=step.label, ground=step.ground, reason=step.reason, **more)
+    event = make_event(data, owner=ERASURES, occurred_at=from_micros(now), actor="system", now=now, by=by)
+    (receipt,) = log.append([ready(event, by)])
+    if not receipt.written or receipt.position is None:
+        raise StoreUnavailable(f"what is erased could not be written down: {receipt.error}")
+    said = msgspec.structs.replace(step, at=utc_text(from_micros(now)), event=event.event_id)
+    listed.append(said)
+    return said, receipt.position
 
 
 def forget(store: OpenStore, owner: str) -> None:

@@ -14,7 +14,7 @@ from contextlib import suppress
 from datetime import datetime
 from hashlib import sha256
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from engramlog_server.consumers.erasure import destroy_keys, fence, fence_names, wipe_entries
 from engramlog_server.events.catalogue import MemoryErased
@@ -32,18 +32,11 @@ from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
 from engramlog_server.ops.erasure.fence_list import (
     ErasureStep,
-    FenceList,
     WordsGoing,
     going_by,
-    going_in,
-    open_erasures,
 )
 from engramlog_server.projections.redis.builds import BuildKeys
 from engramlog_server.projections.redis.store import slices
-
-if TYPE_CHECKING:
-    from engramlog_server.ops.settings import Settings
-    from engramlog_server.ops.store import OpenStore
 
 ALARM = "erasure_left"
 AT_ONCE = 1_000
@@ -159,7 +152,7 @@ def wipe_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], a
     lacking = bool(lacks(wire, tags, list(steps.values()))) or any(map(has_words, whole))
     older = list(tags) if lacking else _unlooked(wire, tags, listed)
     until, back = dict[int, int](), list[str]()
-    for tag, owner, cipher in _owners(wire, older, listed[0].store, {one.label for one in steps.values()}):
+    for tag, owner, cipher in owners_with(wire, older, listed[0].store, {one.label for one in steps.values()}):
         mine = [one for one in listed if one.erasure in steps and one.label == label_of(one.store, owner)]
         events = list[Event[MemoryErased]]()
         for one, going in going_by(mine, cipher, owner).values():
@@ -216,7 +209,9 @@ def _seqs(wire: Wire, tag: str, owner: str, going: WordsGoing) -> list[int]:
     return found
 
 
-def _owners(wire: Wire, tags: Sequence[str], store_id: str, labels: set[str]) -> Iterator[tuple[str, str, ValueCipher]]:
+def owners_with(
+    wire: Wire, tags: Sequence[str], store_id: str, labels: set[str]
+) -> Iterator[tuple[str, str, ValueCipher]]:
     """Those owners whose labels these are: partition's tag, name, and what opens its values."""
     for tag in tags:
         for owner, line in secret_lines(wire, tag):
@@ -227,48 +222,6 @@ def _owners(wire: Wire, tags: Sequence[str], store_id: str, labels: set[str]) ->
                 if isinstance(found, KeyUnavailable):
                     raise found
                 yield tag, owner, found
-
-
-def left_to_erase(store: OpenStore, settings: Settings) -> list[tuple[str, tuple[str, ...]]]:
-    """Owners, and what of each was named (nothing: the whole owner), of every erasure that did not end, or came back.
-
-    One that ended right before its process died, so that its alarm stands, is among them. Raises StoreError.
-    """
-    wire, tags, listed = store.wire(), store.identity.tags, FenceList.of(settings, store.identity.store_id)
-    alarmed = {one.subject for one in store.alarms.standing() if one.name == ALARM}
-    owners, words = listed.read(), listed.read_words()
-    try:
-        lacking = lacks(wire, tags, owners)
-        told = {one.erasure for one in owners if one.event not in lacking}
-        unended = alarmed | open_erasures(owners).keys() | ({one.erasure for one in owners} - told)
-        labels = {one.label for one in open_erasures(owners).values()}
-        found = {*left_behind(wire, tags, unended)}
-        found |= {owner for tag in tags for owner, _ in secret_lines(wire, tag) if listed.label(owner) in labels}
-        left: list[tuple[str, tuple[str, ...]]] = [(owner, ()) for owner in sorted(found)]
-        return left + [
-            (owner, named) for owner, named in _unfinished_words(wire, tags, words, alarmed) if owner not in found
-        ]
-    finally:
-        wire.close()
-
-
-def _unfinished_words(
-    wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], alarmed: Collection[str]
-) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Owners and what was named, of erasures that did not end, or whose end this copy of the log lacks."""
-    lacking = lacks(wire, tags, listed)
-    left = dict[str, ErasureStep]()
-    for one in listed:
-        if one.step != "ended" or one.event in lacking or one.erasure in alarmed:
-            left[one.erasure] = one
-        else:
-            left.pop(one.erasure, None)
-    if not left:
-        return
-    for _, owner, cipher in _owners(wire, tags, listed[0].store, {one.label for one in left.values()}):
-        for one in left.values():
-            if one.label == label_of(one.store, owner) and (going := going_in(one, cipher, owner)) is not None:
-                yield owner, going.named
 
 
 def without_keys(wire: Wire, tags: Sequence[str], also: Collection[str] = ()) -> list[str]:

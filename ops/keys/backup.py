@@ -200,13 +200,10 @@ def check_keys(path: Path, database: sqlite3.Connection | None = None) -> SavedK
             return check_keys(path, opened)
     about = _read_about(path, database)
     try:
-        rows = sha256()
-        for table in _ROWS:
-            for row in database.execute(table):
-                rows.update(repr(row).encode())
+        digest, *_ = _digest(database)
     except sqlite3.Error as error:
         raise _unusable(path, f"is damaged ({error})") from None
-    if rows.hexdigest() != about.digest:
+    if digest != about.digest:
         raise _unusable(path, "is damaged: its rows are not those that were written")
     return about
 
@@ -253,13 +250,8 @@ def _write(path: Path, keys: KeyStore, about: SavedKeys, listed: Sequence[bytes]
                 on_progress(min(start + PAGE, total), max(total, 1))
             database.executemany("INSERT INTO keys VALUES (?, ?)", keys.every())
             database.executemany("INSERT INTO fences (line) VALUES (?)", [(one,) for one in listed])
-            rows, counts = sha256(), list[int]()
-            for table in _ROWS:
-                counts.append(0)
-                for row in database.execute(table):
-                    rows.update(repr(row).encode())
-                    counts[-1] += 1
-            about = msgspec.structs.replace(about, keys=counts[0], salts=counts[1], digest=rows.hexdigest())
+            digest, count, salts = _digest(database)
+            about = msgspec.structs.replace(about, keys=count, salts=salts, digest=digest)
             database.execute("INSERT INTO about VALUES (?, ?)", (_ABOUT, msgspec.json.encode(about)))
             database.execute("COMMIT")
         _sync(fresh)
@@ -275,6 +267,17 @@ def _write(path: Path, keys: KeyStore, about: SavedKeys, listed: Sequence[bytes]
         with suppress(OSError):
             fresh.unlink(missing_ok=True)
     return about
+
+
+def _digest(database: sqlite3.Connection) -> tuple[str, int, int]:
+    """SHA-256 of all rows in their order, and the numbers of keys and salts."""
+    rows, counts = sha256(), list[int]()
+    for table in _ROWS:
+        counts.append(0)
+        for row in database.execute(table):
+            rows.update(repr(row).encode())
+            counts[-1] += 1
+    return rows.hexdigest(), counts[0], counts[1]
 
 
 def _sync(path: Path) -> None:

@@ -18,6 +18,7 @@ from engramlog_server.events.encryption.key_store import (
     ID_BYTES,
     ID_SHIFT,
     SALTS_BYTES,
+    SaltPool,
     Wiped,
     has_words,
     new_name,
@@ -25,9 +26,9 @@ from engramlog_server.events.encryption.key_store import (
     wiped_value,
 )
 from engramlog_server.events.errors import StoreMismatch, StoreUnavailable
+from engramlog_server.ops.clock import this_second
 from engramlog_server.ops.durable import sync_folder
 from engramlog_server.ops.embedded.private_file import not_private
-from engramlog_server.ops.keys.pool import SaltPool, this_second
 from engramlog_server.projections.redis.store import slices
 
 SETTING = "ENGRAMLOG_KEYS"
@@ -51,7 +52,7 @@ class FileKeyStore:
         """Raises StoreMismatch if there is no file and none is to be made, or others could read it; StoreUnavailable."""
         self._path, self._lock = path, RLock()
         _refuse_unfit(path, make=make)
-        self._db, self._pool = self._do(self._open), SaltPool(self._reserve)
+        self._db, self._pool = self._do(self._open), SaltPool(self._reserve, this_second)
         self._id = str(self._do(self._begun))
 
     @property

@@ -11,6 +11,7 @@ from engramlog_server.events.encryption.key_store import (
     ID_BYTES,
     ID_SHIFT,
     SALTS_BYTES,
+    SaltPool,
     Wiped,
     has_words,
     is_name,
@@ -23,8 +24,8 @@ from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.scan import elements, keys_like, pairs
 from engramlog_server.events.redis.wire import Argument, Script, Wire, WirePool
 from engramlog_server.events.text import shown
+from engramlog_server.ops.clock import this_second
 from engramlog_server.ops.keys.file import SETTING
-from engramlog_server.ops.keys.pool import SaltPool, this_second
 from engramlog_server.projections.redis.store import slices
 
 _ID, _UNWRITTEN = b"id", b"unwritten"
@@ -65,7 +66,7 @@ class RedisKeyStore:
         StoreUnavailable."""
         self._place, self._key = shown(url), f"engramlog-keys:{store_id}"
         self._client = connect(url, timeout=timeout)
-        self._wires, self._pool = WirePool(self._client), SaltPool(self._reserve)
+        self._wires, self._pool = WirePool(self._client), SaltPool(self._reserve, this_second)
         with self._wires.wire() as wire:
             _refuse_unsynced(wire)
             if make:

@@ -23,7 +23,7 @@ from engramlog_server.events.encryption.seals import Wrapped
 from engramlog_server.events.errors import BadSetting, KeyUnavailable
 from engramlog_server.ops.embedded.private_file import NotPrivate, read_private
 from engramlog_server.ops.keys.exchange import NotAnswered, exchanged
-from engramlog_server.ops.keys.master_place import ServiceKey
+from engramlog_server.ops.keys.settings import ServiceKey
 
 SERVICE_MARK: Final = b"\x02"
 """What a line begins with that a key service wrapped."""

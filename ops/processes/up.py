@@ -41,7 +41,7 @@ from engramlog_server.ops.identity_provider import ProviderKeys, look_for_keys, 
 from engramlog_server.ops.joined import JoinedApplication
 from engramlog_server.ops.kept.heads import HeadKeeper
 from engramlog_server.ops.kept.rejection_keeper import LOOK_SECONDS as KEPT_SECONDS
-from engramlog_server.ops.keys.watch import watch_master_key
+from engramlog_server.ops.keys.master import watch_master_key
 from engramlog_server.ops.listeners import LOOK_SECONDS as CERTIFICATE_SECONDS
 from engramlog_server.ops.listeners import (
     CertificateWatch,

@@ -12,7 +12,7 @@ import pytest
 from engramlog_server.events.encryption.seals import Wrapped
 from engramlog_server.events.errors import BadSetting, KeyUnavailable
 from engramlog_server.ops.keys.master import master_of
-from engramlog_server.ops.keys.master_place import ServiceKey, service_key
+from engramlog_server.ops.keys.settings import ServiceKey, service_key
 from engramlog_server.ops.keys.vault import BATCH, VaultKey, version_of
 from engramlog_server.ops.settings import load_settings
 from tests.given.key_service import (

@@ -25,13 +25,13 @@ from engramlog_server.events.encryption.key_store import (
 )
 from engramlog_server.events.errors import KeyUnavailable, StoreMismatch, StoreUnavailable
 from engramlog_server.events.partitions import LogKeys
+from engramlog_server.ops.clock import this_second
 from engramlog_server.ops.erasure.machine import carry_out, readmit_owner
 from engramlog_server.ops.erasure.plan import ErasurePlan
 from engramlog_server.ops.erasure.residue import Probes, _Search
-from engramlog_server.ops.keys import file, pool, server
+from engramlog_server.ops.keys import file, server
 from engramlog_server.ops.keys.file import FileKeyStore
 from engramlog_server.ops.keys.master_file import make_key_file
-from engramlog_server.ops.keys.pool import this_second
 from engramlog_server.ops.keys.server import RedisKeyStore
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import open_the_store
@@ -109,8 +109,10 @@ def test_a_clock_that_was_put_back_reserves_no_block_for_each_append(
     keys: KeyStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at = [this_second() + 10 * 365 * 86_400]
-    for module in (pool, file, server):
+    for module in (file, server):
         monkeypatch.setattr(module, "this_second", lambda: at[0])
+    assert isinstance(keys, FileKeyStore | RedisKeyStore)
+    monkeypatch.setattr(keys._pool, "_second", lambda: at[0])
     keys.take(1)
     at[0] -= 10 * 365 * 86_400
     for _ in range(20):
