@@ -79,7 +79,7 @@ def test_a_change_log_leaves_out_what_only_names_a_memory_and_says_how_many(cli:
 
 def test_a_verb_says_what_it_did_or_plainly_that_nothing_changed(cli: Cli) -> None:
     cli("append", "-", stdin=lines([event(1)]))
-    assert "Nothing changed: not deleted" in cli("delete", "--undo", "ada", "m1").out
+    assert "Nothing changed: memory m1 is not deleted" in cli("delete", "--undo", "ada", "m1").out
     told = cli("delete", "ada", "m1").out
     assert "user_delete" in told
     assert "The text itself stays in the log" in told
