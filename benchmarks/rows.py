@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Callable, Generator, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import combinations
 from pathlib import Path
 from statistics import fmean
 from time import sleep
@@ -19,6 +20,7 @@ from benchmarks.everyday import holds, lines, place
 from benchmarks.output import Row
 from benchmarks.service import Service
 from engramlog import Memory
+from engramlog_server.projections.embedding.use import UniversalEncoder
 
 ROWS = Path(__file__).parent / "data" / "rows"
 BUDGET, SMALL = 1_500, 300
@@ -273,6 +275,23 @@ def heavier(memory: Memory, rows: Sequence[Row]) -> Steps:
             yield Outcome(row, f"{row['text']} {row['memories'][which]}", figures, failed)
 
 
+def joined(memory: Memory, rows: Sequence[Row]) -> Steps:
+    """Pairs of a group that the job merges, and those that the default model's cosine alone would merge. A store for each row."""
+    model, ids = UniversalEncoder(), dict[str, dict[str, str]]()
+    for row in rows:
+        ids[row["id"]] = {text: str(memory.of(_owner(row)).add(text).id) for text in row["memories"]}
+    yield None
+    for row in rows:
+        memory.of(_owner(row)).cleanup(jobs=["merge"])
+        into = {text: memory.of(_owner(row)).get(one, trace=False).merged_into for text, one in ids[row["id"]].items()}
+        pairs = list(combinations(row["memories"], 2))
+        vectors = {text: one.whole for text, one in zip(row["memories"], model.texts(row["memories"]), strict=True)}
+        cosines = [float(vectors[a] @ vectors[b]) for a, b in pairs]
+        figures = {"merged": fmean(into[a] is not None and into[a] == into[b] for a, b in pairs)}
+        figures |= {f"cosine {least}": fmean(one >= least for one in cosines) for least in (0.75, 0.85, 0.95)}
+        yield Outcome(row, row["memories"][0], figures)
+
+
 def _speaker(one: Any, speaker: Mapping[str, str]) -> str | None:
     return one.speaker or next((speaker[turn] for turn in one.source_turns if turn in speaker), None)
 
@@ -287,4 +306,6 @@ KINDS: Mapping[str, Callable[[Memory, list[Row]], Steps]] = {
     "unsaid": unsaid,
     "groups": groups,
     "heavier": heavier,
+    "paraphrases": joined,
+    "near": joined,
 }
