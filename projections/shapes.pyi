@@ -1231,6 +1231,7 @@ class OriginNode(TypedDict):
     events_left_out: NotRequired[int | None]
     unknown: NotRequired[bool | None]
     source_turns: NotRequired[list[str] | None]
+    memory: NotRequired[str | None]
     created_at: NotRequired[str | None]
     set_aside: NotRequired[bool | None]
     source_erased: NotRequired[bool | None]

@@ -36,6 +36,7 @@ from engramlog_server.projections.shapes import (
     CorrectionTold,
     ExtractedKeyword,
     InPattern,
+    OriginTree,
     PatternTold,
     PossibleConflict,
     ToldBeside,
@@ -332,6 +333,15 @@ def _is_deleted(view: OwnerView, memory_id: str | None) -> bool:
     return memory.deleted_at is not None or memory.purged_at is not None
 
 
+def _with_texts(view: OwnerView, told: OriginTree) -> OriginTree:
+    """The same tree with what each origin says, clipped, as far as it stands, or was merged into what stands, and is told."""
+    for node in told["nodes"]:
+        memory = None if node["parent"] is None else view.get(node["id"])
+        if memory is not None and state_of(memory) in (Columns.LIVE, Columns.MERGED):
+            node["memory"] = clipped(card(memory, "full")["memory"])
+    return told
+
+
 def why(view: OwnerView, memory: Memory, now: int, most: int | None = None) -> UnplacedWhy:
     """The weight at an instant, its factors, and where the memory comes from. `most`: of origins.
 
@@ -348,7 +358,7 @@ def why(view: OwnerView, memory: Memory, now: int, most: int | None = None) -> U
         "factors": {name: round(value, 6) for name, value in reading.factors.items()},
         "laws": {name: round(law.read(memory, now, view.parameters).weight, 6) for name, law in LAWS.items()},
         "changes": [],
-        "provenance": tree(memory.id, view.get, most),
+        "provenance": _with_texts(view, tree(memory.id, view.get, most)),
         "mention_count": memory.mention_count,
         "is_negated": memory.is_negated,
         "level": level_at(view, memory, now),

@@ -224,6 +224,8 @@ class OriginNode(Result):
     unknown: bool | None = None
     """True: the owner has no such memory."""
     source_turns: list[str] | None = None
+    memory: str | None = None
+    """What it says, at most 400 characters; null of the root, and of what is deleted, set aside or not told."""
     created_at: str | None = None
     set_aside: bool | None = None
     """True: its source is set aside."""
