@@ -293,6 +293,10 @@ def provenance(answer: Provenance) -> None:
     origins(answer["provenance"])
 
 
+IN_A_TREE = 60
+"""Characters of an origin's text."""
+
+
 def origins(told: OriginTree, console: Console = out) -> None:
     """The provenance tree."""
     trees: dict[str, Tree] = {}
@@ -301,13 +305,15 @@ def origins(told: OriginTree, console: Console = out) -> None:
         events = ", ".join(f"{e['event']} {e['position']}" for e in node["events"][:6])
         turns = node.get("source_turns") or []
         heard = f"  turns {', '.join(turns[:8])}{' …' if len(turns) > 8 else ''}" if turns else ""
-        text = node.get("memory")
-        said = "" if text is None else f"  {escape(shortened(text).plain)}"
+        text = node.get("memory") or ""
+        said = f"  {escape(text if len(text) <= IN_A_TREE else text[:IN_A_TREE] + '…')}" if text else ""
         relation = "" if node["relation"] == "root" else node["relation"].replace("_", " ") + " "
         unknown = "  [yellow]unknown here[/]" if node.get("unknown") else ""
         aside = "  [yellow]set aside[/]" if node.get("set_aside") else ""
         erased = "  [yellow]source erased[/]" if node.get("source_erased") else ""
-        label = f"{relation}[cyan]{escape(node['id'])}[/]{escape(heard)}{said}  [dim]{events}[/]{unknown}{aside}{erased}"
+        label = (
+            f"{relation}[cyan]{escape(node['id'])}[/]{escape(heard)}{said}  [dim]{events}[/]{unknown}{aside}{erased}"
+        )
         if node["parent"] is None:
             root = trees[node["id"]] = Tree(label)
         else:
