@@ -312,7 +312,7 @@ def origins(told: OriginTree, console: Console = out) -> None:
         aside = "  [yellow]set aside[/]" if node.get("set_aside") else ""
         erased = "  [yellow]source erased[/]" if node.get("source_erased") else ""
         label = (
-            f"{relation}[cyan]{escape(node['id'])}[/]{escape(heard)}{said}  [dim]{events}[/]{unknown}{aside}{erased}"
+            f"{relation}[cyan]{escape(node['id'])}[/]{escape(heard)}  [dim]{events}[/]{unknown}{aside}{erased}{said}"
         )
         if node["parent"] is None:
             root = trees[node["id"]] = Tree(label)
