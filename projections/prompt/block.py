@@ -160,7 +160,8 @@ def _fill(
 ) -> list[tuple[str, int]]:
     """(part, index) of the lines that fit in `left` tokens: each part within its share, then the rest of the budget in turn.
 
-    The first line of the first part may take more than its share.
+    The first line of the first part may take more than its share. Where the next related line is too long, later ones that fit
+    follow: no other part gives way to them.
     """
     waiting = {part: list(material.keep.get(part, range(len(texts[part])))) for part in given}
     taken: list[tuple[str, int]] = []
@@ -177,6 +178,10 @@ def _fill(
                 room, left = room - cost, left - cost
                 begun.add(part)
                 taken.append((part, waiting[part].pop(0)))
+    for at in waiting.get("retrieved", ()) if "retrieved" in begun else ():
+        if (cost := count(texts["retrieved"][at] + "\n")) <= left:
+            left -= cost
+            taken.append(("retrieved", at))
     return taken
 
 

@@ -109,6 +109,14 @@ def test_the_best_related_line_and_the_newest_messages_stay_if_the_budget_is_sho
     assert shown == [f"m{n}" for n in range(len(shown))] != []
 
 
+def test_a_later_related_line_that_fits_takes_the_room_that_the_next_one_leaves() -> None:
+    short, long = memory(1), memory(2, "I like coffee with milk and sugar in the morning " * 4)
+    one = build(Material(TIME, {"retrieved": [short]}), 500, TURN)
+    offered = Material(TIME, {"retrieved": [short, long, memory(3, "I like rye"), memory(4, "I like oats")]})
+    block = build(offered, one.tokens + 20, TURN)
+    assert (block.memories, block.dropped) == (["m1", "m3"], {"retrieved": 2})
+
+
 def test_an_earlier_conversation_takes_at_most_its_share_even_if_the_rest_of_the_budget_is_free() -> None:
     few = [Line("turn", f"t{n}", "word " * 30, "user") for n in range(3)]
     for budget in (300, 600, 1_500):
