@@ -9,7 +9,7 @@ nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, NotRequired, TypedDict, TypeVar
+from typing import NamedTuple, TypeVar
 
 from engramlog_server.events.parameters import Parameters
 from engramlog_server.projections.index.associations import AssociationIndex, Link
@@ -18,7 +18,7 @@ from engramlog_server.projections.laws.modes import Visibility
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.record import LEVELS
 from engramlog_server.projections.memory.triples import KnownTriple, ReachedMemory
-from engramlog_server.projections.shapes import Associated
+from engramlog_server.projections.shapes import Associated, Step
 from engramlog_server.projections.views.query import ViewQuery, card, told_beside
 from engramlog_server.projections.views.view import OwnerView
 
@@ -107,13 +107,6 @@ def _step(
 
 def _order(one: Activated, index: AssociationIndex) -> tuple[float, int, list[str]]:
     return -one.activation, one.depth, [index.id_of(row) for row in one.path]
-
-
-Step = TypedDict(
-    "Step",
-    {"from": str, "to": str, "link": str, "weight": NotRequired[float | None], "negation": NotRequired[bool | None]},
-)
-"""One step on the way to what is brought to mind: an edge between memories, or a triple between entities."""
 
 
 MOST_ACTIVATED = 50

@@ -16,7 +16,7 @@ from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import pairwise
 from math import exp
-from typing import NamedTuple, TypedDict
+from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -53,12 +53,9 @@ from engramlog_server.projections.laws.modes import Flags
 from engramlog_server.projections.memory.columns import Rows
 from engramlog_server.projections.memory.kind import is_statement, is_summary
 from engramlog_server.projections.ranking.keyword_match import expanded_terms
+from engramlog_server.projections.shapes import TimeNamed
 from engramlog_server.projections.views.quoting import Weighing
 from engramlog_server.projections.views.view import OwnerView
-
-TimeNamed = TypedDict("TimeNamed", {"text": str, "from": str, "to": str})
-"""A time that the question names."""
-
 
 Instants = npt.NDArray[np.int64]
 WEEK = 7
