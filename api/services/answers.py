@@ -23,7 +23,7 @@ from engramlog_server.events.errors import InputError, NotFound
 from engramlog_server.events.log import EventLog
 from engramlog_server.events.partitions import parse_position, partition_of, position_text
 from engramlog_server.projections.checks import Check
-from engramlog_server.projections.fold.changelog import numbers_of, reason_told
+from engramlog_server.projections.fold.changelog import REASONS, numbers_of, reason_told
 from engramlog_server.projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese
 from engramlog_server.projections.language.sensitivity.event_level import at_most
 from engramlog_server.projections.memory.columns import Columns, state_of
@@ -181,17 +181,6 @@ def _since(snapshot: Snapshot, then: Memory, today: Memory) -> Iterator[str]:
         yield "corrected"
 
 
-UNTOLD = "the log does not say how this block was made: it is from before that was recorded, and is made again by the defaults"
-NO_KEY = "the owner had no secret when it was recorded, so there is no digest to compare with"
-NOT_THERE = "the position that it tells is not in this owner's log"
-LOST_WORDS = "the log does not hold what was asked, and what is told of tool results goes by that"
-OTHER_WORDS = "it was asked with other words than the turn's, and what is told of tool results goes by those"
-OTHERWISE = "rules, settings or what is hidden today changed since, or something was folded while it was made"
-SAME = "the digest of the text agrees with what was recorded when it was handed out"
-GONE = "not told today: {}"
-ELSE_SAME = "; the digest agrees once these are put back"
-
-
 class BlockAgain(NamedTuple):
     """A block made again, and what was injected with it."""
 
@@ -287,19 +276,18 @@ class BlocksAgain:
     ) -> str:
         made = injection.block
         if same:
-            return SAME
+            return REASONS["block_same"]
         if made is None:
-            return UNTOLD
+            return REASONS["block_untold"]
         if made.digest is None:
-            return NO_KEY
+            return REASONS["block_no_key"]
         whole = block_digest(secret, then.text) == made.digest
         if withheld:
-            return GONE.format(", ".join(f"{one['id']} ({one['reason']})" for one in withheld[:10])) + (
-                ELSE_SAME if whole else ""
-            )
+            names = ", ".join(f"{one['id']} ({one['reason']})" for one in withheld[:10])
+            return REASONS["block_withheld_else_same" if whole else "block_withheld"].format(memory=names)
         if then.parts["tools"] and (words is None or made.asked != asked_digest(secret, words)):
-            return LOST_WORDS if words is None else OTHER_WORDS
-        return OTHERWISE
+            return REASONS["block_lost_words" if words is None else "block_other_words"]
+        return REASONS["block_otherwise"]
 
 
 def _by_default(injection: Injection, words: str | None, upto: str) -> BlockMade:
@@ -426,8 +414,8 @@ NO_BLOCK: BlockAsItWas = {
     "tokens": 0,
     "tokens_then": None,
     "as_it_was": None,
-    "why": NOT_THERE,
-    "why_code": reason_told(NOT_THERE).code,
+    "why": REASONS["block_not_there"],
+    "why_code": "block_not_there",
     "withheld": [],
 }
 

@@ -203,17 +203,15 @@ REASONS: Mapping[str, str] = {
         "cannot be undone by an event: the two words are synonyms for all owners, and the owner's entry stays"
     ),
     # Whether a block is as it was.
-    "block_same": "the digest of the text agrees with what was recorded when it was handed out",
-    "block_untold": (
-        "the log does not say how this block was made: it is from before that was recorded, and is made again by the defaults"
-    ),
-    "block_no_key": "the owner had no secret when it was recorded, so there is no digest to compare with",
-    "block_not_there": "the position that it tells is not in this owner's log",
-    "block_lost_words": "the log does not hold what was asked, and what is told of tool results goes by that",
-    "block_other_words": "it was asked with other words than the turn's, and what is told of tool results goes by those",
-    "block_otherwise": "rules, settings or what is hidden today changed since, or something was folded while it was made",
-    "block_withheld_else_same": "not told today: {memory}; the digest agrees once these are put back",
-    "block_withheld": "not told today: {memory}",
+    "block_same": "the digest of the text equals the digest that was recorded when the block was sent",
+    "block_untold": "how this block was made is not recorded, so it is made again with the defaults",
+    "block_no_key": "the owner had no secret then, so no digest was recorded",
+    "block_not_there": "its recorded position is not in this owner's log",
+    "block_lost_words": "the log lacks the question, on which tool results depend",
+    "block_other_words": "the question differed from the turn's text, and tool results depend on it",
+    "block_otherwise": "rules, settings or withheld memories changed since, or events were folded while it was made",
+    "block_withheld_else_same": "withheld now: {memory}; the digest is equal if they are included",
+    "block_withheld": "withheld now: {memory}",
     # Why there is no estimate of room.
     "room_young_log": "the log is too young to measure its growth",
     "room_nothing_recorded": "no events were recorded in the measured time",

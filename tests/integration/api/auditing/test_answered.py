@@ -10,9 +10,10 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from engramlog_server.api.services.accesses import AccessRecorder
-from engramlog_server.api.services.answers import MOST_BLOCKS, MOST_OTHERS, MOST_REPLIES, UNTOLD, said_whole
+from engramlog_server.api.services.answers import MOST_BLOCKS, MOST_OTHERS, MOST_REPLIES, said_whole
 from engramlog_server.api.services.context import Contexts
 from engramlog_server.events.errors import InputError, NotFound, StoreUnavailable
+from engramlog_server.projections.fold.changelog import REASONS
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.given.events import Told, created, deleted, negated, parameters, purged, revised, set_aside
 from tests.given.said import found, injected, said
@@ -197,7 +198,7 @@ def test_what_was_deleted_since_is_withheld_and_the_digest_agrees_once_it_is_put
         False,
         [{"kind": "memory", "id": "coffee", "reason": "deleted"}],
     )
-    assert "once these are put back" in block_of(told)["why"]
+    assert "the digest is equal if they are included" in block_of(told)["why"]
     (memory,) = told["injected_memories"]
     assert (memory["withheld"], memory["status"], memory["since"]) == ("deleted", "deleted", ["deleted"])
     assert COFFEE in block["block"]
@@ -275,7 +276,7 @@ def test_an_injection_of_before_this_was_recorded_is_made_again_by_the_defaults_
     owner = known(store, created(COFFEE, "coffee"), said("t1", ASKS))
     store.tell(owner, injected("coffee", turn_id="t1", day=store.yesterday + 0.5))
     told = answer(store, owner, "t1")
-    assert (block_of(told)["as_it_was"], block_of(told)["why"]) == (None, UNTOLD)
+    assert (block_of(told)["as_it_was"], block_of(told)["why"]) == (None, REASONS["block_untold"])
     assert COFFEE in block_of(told)["text"]
     assert told["injected_memories"][0]["memory"] == COFFEE
 
