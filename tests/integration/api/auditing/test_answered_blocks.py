@@ -270,7 +270,9 @@ def _made_again_after(store: Store, life: list[Step]) -> None:
         assert block["as_it_was"] == (block["text"] == kept.text)
         if recorded or ("[What tools found" not in kept.text and "[上一轮" not in kept.text):
             same = (block["text"], block["withheld"]) == (kept.text, [])
-            assert same or "the digest is equal if they are included" in block["why"]  # a revision made it sensitive: told no more
+            assert (
+                same or "the digest is equal if they are included" in block["why"]
+            )  # a revision made it sensitive: told no more
 
 
 @given(st.lists(steps(*CHANGES, *HIDING, *HIDING, *TALKING, *ASKING, *ASKING), min_size=8, max_size=40))
