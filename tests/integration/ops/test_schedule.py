@@ -43,10 +43,10 @@ class Alarms:
 
 
 def emptied(live: Live) -> str:
-    """The queue's name, once every job of the first ticks was in it but links and judging, which find nothing new. They are
+    """The queue's name, once every job of the first ticks was in it but judging, which finds nothing new. They are
     taken out."""
     name = f"rq:queue:{queue_name(live.identity.store_id)}"
-    wait_until(lambda: live.client.llen(name) == (len(kinds_of(OFF, "extractive", embed_minutes=None)) - 2) * 2)
+    wait_until(lambda: live.client.llen(name) == (len(kinds_of(OFF, "extractive", embed_minutes=None)) - 1) * 2)
     live.client.delete(name)
     return name
 
