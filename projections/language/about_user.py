@@ -75,13 +75,16 @@ _PASSING = regex(
     r"|on (?:my|the|his|her|their) way|in a (?:hurry|meeting)|in (?:the )?hospital|out of town)\b"
     r"|\b(?:ha(?:ve|s)|'ve|'s) (?:got )?an? (?:\w+ )?(?:cold|headache|fever|cough|hangover)\b"
     r"|\b(?:ears?|head|tooth|back|throat|eyes?) (?:is|are|has been|have been) (?:ringing|hurting|aching|sore|itching|swollen)\b"
+    r"|\b(?:has|have|got) (?:[\w'-]+ ){1,3}overnight\b"
+    r"|\bnot (?:really |very )?(?:keen on|into|up for) \w+ing\b.*\b(?:when|until|even|again|yet)\b"
     r"|\b(?:right now|at the moment|today|tonight|this week|so far|all (?:morning|afternoon|day|night))\b"
     r"|\b(?:am|is|are|'m|'re) (?:checking in|following up|reaching out|eager|keen|curious|initiating"
     r"|uploading|waiting|looking forward|still \w+ing)\b"
     r"|^(?:i|user) (?:particularly|specifically|especially) \w+|\b(?:days?|weeks?|hours?) left(?=$| \(said)"
     r"|^(?:i|user) (?:\w+ly )?(?:asked (?!to remember)|requested|demanded|instructed)"
     r"|(?:我|用户|用戶)(?:今天|现在|刚|有点|好|很|太)?(?:累|困|饿|渴|烦|忙|感冒|发烧|头疼|难受|出差)(?!的时候)"
-    r"|(?:儿子|女儿|孩子|爸|妈|先生|太太|老公|老婆)(?:今天|现在|刚|有点)?(?:感冒|发烧|头疼|生病|病|住院)了|(?:我|用户|用戶)(?:刚刚|剛剛|现在没有|現在沒有)|今天|今晚|此刻|这周|這週",
+    r"|(?:儿子|女儿|孩子|爸|妈|先生|太太|老公|老婆)(?:今天|现在|刚|有点)?(?:感冒|发烧|头疼|生病|病|住院)了|(?:我|用户|用戶)(?:刚刚|剛剛|现在没有|現在沒有)|今天|今晚|此刻|这周|這週"
+    r"|(?:感到|觉得|感觉|感覺|覺得)(?:自己|很|非常|有点|特别|都|也){0,2}(?:乏味|无聊|疲惫|焦虑|迷茫|失落|沮丧|压力|没有进步)",
     2,
 )
 _FORMULA = regex(r"\\\(|[=≈×÷] ?[\d(]|`|\b(?:do|have|has|got|agreed) \d[\d,.]*(?=$| \(said )")
@@ -126,6 +129,7 @@ _EVENT = regex(
     r"|am|is|are|will|have|has|going|booked|need|must)\b|.*'(?:m|s|re|ll|ve)\b)"
     rf".*\b(?:on|by|starting|from) (?:{MONTH}) \d"
     r"|^(?:i|user) once \w+(?:ed|t)\b"
+    r"|^user's (?:[\w-]+ ){1,4}(?:(?:dis)?agrees?|objects?|supports|opposes|insists|prefers (?-i:[A-Z])\w+(?=$| \())\b"
     r"|^user's (?:[\w-]+,? ){1,9}(?:recommended|suggested|complimented|invited|congratulated|was surprised)\b"
     r"|^(?:我|用户|用戶)(?!.*(?:[换改搬升考结离辞戒养卖換結離養賣]|现在|現在|以后|不再))[^，。]{0,24}?(?:去看了|去了|看了|看完了|参加了|參加了|注册了"
     r"|去(?![年世])[^，。]{1,8}了|感受到了|学到了|度过了|完成了|收到了|遇到了|遇见了|聊了|见了|拍了|走着|享受着|把[^，。]{1,20}分给)",

@@ -33,7 +33,7 @@ _MIND = (
     r"(?:think|believe|feel|want|need|hope|expect|look|keep|know|understand|agree|plan|intend|aim|ask|mean|say|see|find|wonder"
     r"|worrie|remember|reali[sz]e|consider|seem|hear|suggest|recommend|propose|argue|claim|envision|imagine|suppose|guesse|assume|misse"
     r"|notice|appreciate|apologi[sz]e|review|anticipate|trust|wishe|gotta|trie|struggle|require|request|insist|confirm|accept"
-    r"|approve|await|continue|submit|conclude|decide|lean|face|swear|start|begin|sound)"
+    r"|approve|await|continue|submit|conclude|decide|lean|face|swear|start|begin|sound|resonate)"
 )
 """Verbs of the moment without their ending."""
 _NO_HABIT = rf"(?:{_MIND}|doe|goe|get|take|make|give|come|bring|put|turn|i|ha|wa)"

@@ -265,6 +265,8 @@ _SUBJECT = regex(
     )
 )
 _OF_ONES_OWN = regex("每|[^我]*(?:卖|丢|扔|退|坏|关|停|拆|戒|辞|送人|报废|取消)掉?了")
+_LOST_ITS_OBJECT = regex("(?:从不|从来不|不再|已经不|早就不)[吃喝抽看听穿用玩做]了?$|啥都|什么都")
+"""A verb without what it is done to, or a remark in jest."""
 _REPEATS = regex(r"(.{1,7})\1{3}")
 _HERE = regex("(?<=[\u4e00-\u9fff])[这那]边")
 
@@ -277,7 +279,11 @@ def _says_chinese(said: str, _clause: Clause) -> bool:
         and _REPEATS.search(said) is None
         and says_something(plain, _HERE.sub("", thing), 2)
         and not (
-            CHINESE_UNSURE.search(said) or CHINESE_LEFT_OPEN.search(plain) or PEOPLE.search(said) or of_the_hour(said)
+            CHINESE_UNSURE.search(said)
+            or _LOST_ITS_OBJECT.search(said)
+            or CHINESE_LEFT_OPEN.search(plain)
+            or PEOPLE.search(said)
+            or of_the_hour(said)
         )
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from engramlog_server.projections.language.about_user import passing_days
 from engramlog_server.projections.language.lasting import Drawn, lasts
 
 LASTING = """
@@ -84,3 +85,16 @@ def test_a_named_speaker_is_read_as_the_user() -> None:
     assert lasts("Melanie lives in Oslo", Drawn("fact", "fact", "Melanie"))
     assert not lasts("Melanie is convinced", Drawn("fact", "fact", "Melanie"))
     assert not lasts("梅兰的同事喜欢绿色", Drawn("fact", "fact", "梅兰"))
+
+
+def test_a_state_of_the_day_and_an_opinion_of_one_matter_pass_and_a_habit_stays() -> None:
+    passing = [
+        "User's mam has Jonah overnight, she's at the end of their road", "User's mom Kimberly disagrees about the executor",
+        "User's mom Kimberly prefers Kevin", "User is not keen on reading more when they can't see it",
+        "用户在公司工作了几年，但是用户感到很乏味",
+    ]  # fmt: skip
+    lasting = [
+        "User's partner prefers tea", "User works overnight shifts", "User is not keen on running", "用户每天都画画",
+    ]  # fmt: skip
+    assert [text for text in passing if passing_days(text) is None] == []
+    assert [text for text in lasting if passing_days(text) is not None] == []
