@@ -20,6 +20,7 @@ from engramlog_server.projections.language.extraction.taking_back import values_
 from engramlog_server.projections.language.lexicon import either, rows, words
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import HAN, holds_han
+from engramlog_server.projections.language.text import stem
 from engramlog_server.projections.language.traditional import simplified
 
 
@@ -125,7 +126,7 @@ _SOMEBODY = regex(
     r"\W*(?!(?:I|My|We|Our|The)\b)(?P<name>[A-Z][a-z]+(?=(?:'s \w+)? (?:[a-z]+(?:s|ed)|sold|bought|got|quit|left|gave|went|lost)\b)"
     rf"|[小老阿][{HAN}])"
 )
-"""A third person by name, who ends nothing of the speaker."""
+"""A third person by name."""
 _USER = regex(r"^User(?:'s)? |^用户")
 _OTHERS = r"friends?|neighbou?rs?|colleagues?|co-?workers?|boss|roommate|flatmate|classmate"
 _OTHERS_CHINESE = "朋友|邻居|同事|同学|室友|老板"
@@ -137,6 +138,7 @@ _SUBJECT = regex(
         rf"|^\W*(?:我们?|咱|用户)?[家的]?({kin.chinese()}|{_OTHERS_CHINESE})(?![和跟]我)"
     )
 )
+_SPEAKER = regex(r"\b(?:i|me|my|mine|we|us|our|ours)\b|我|咱")
 _OF_SPEAKER = regex(r"^\W*(?:i|we)\b|^\W*(?:我|咱)")
 
 
@@ -152,7 +154,7 @@ def changed(new: str, known: Sequence[str], alike: Alike) -> Change | None:
     score = REPORTS * rating.reports + IMAGINES * max(rating.imagines, LEAST_IMAGINES) + NEARNESS * best
     score += LEAD * min(best - second, MOST_LEAD)
     is_near = best >= LEAST_NEARNESS and score >= _MARKS.score and best - second >= _MARKS.lead
-    if not is_near or _about_others(new, known[at]):
+    if not is_near or _about_others(new, known[at]) or _about_somebody(new, known[at]):
         return None
     names = (word for word in _common(new, known[at]) if len(word) > 1 and not _PERSON.fullmatch(word))
     # A person has several things at a time. Who moved to an editor still lives where they lived.
@@ -195,6 +197,18 @@ def _about_others(new: str, known: str) -> bool:
     if not subjects:
         return not people <= others and _OF_SPEAKER.match(_plain(new)) is not None
     return subjects != people and not subjects & mentioned
+
+
+def _about_somebody(new: str, known: str) -> bool:
+    """Whether a statement without a word of change or of the speaker is about a third person by name whom the known one does not
+    name, or of whom it tells another thing."""
+    somebody, plain = _SOMEBODY.match(_of_user(new)), _plain(new)
+    if somebody is None or _WORDS.search(plain) or _SPEAKER.search(plain):
+        return False
+    name = somebody["name"].casefold()
+    begins = _SOMEBODY.match(_of_user(known))
+    same = begins is not None and begins["name"].casefold() == name
+    return name not in known.casefold() or (same and _common(new, known) <= {name, stem(name)})
 
 
 @lru_cache(maxsize=1 << 12)

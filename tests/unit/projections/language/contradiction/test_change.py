@@ -56,6 +56,8 @@ NOTHING = [
     ("我住在苏州。", "我朋友说：“我从苏州搬走了。”"), ("我用苹果手机。", "同事都劝我把苹果换成华为。"),
     ("我养了一只猫。", "上周又养了一只狗。"),
     ("My brother Al is getting married in May.", "We got married at the town hall yesterday."),
+    ("Jonah is ten.", "Jonah's throat swells up with shellfish."), ("Mabel is nine.", "Mabel has a heart murmur."),
+    ("User has a gravel bike.", "Sanna has sworn off bikes since the accident last year."),
 ]  # fmt: skip
 
 
