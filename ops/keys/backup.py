@@ -36,9 +36,8 @@ from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.ops.clock import now_micros
 from engramlog_server.ops.durable import FileLock, sync_folder
-from engramlog_server.ops.embedded.private_file import NotPrivate, open_private, read_private
-from engramlog_server.ops.erasure.fence_list import MOST_BYTES as MOST_LIST
-from engramlog_server.ops.erasure.fence_list import ErasureStep, FenceList, list_path
+from engramlog_server.ops.embedded.private_file import NotPrivate, open_private
+from engramlog_server.ops.erasure.fence_list import ErasureStep, FenceList
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore, folder_of
 from engramlog_server.projections.redis.create import SEALED, StoreIdentity, refuse_copy
@@ -147,7 +146,7 @@ def save_keys(
             salts=0,
             digest="",
         )
-        listed = _list_lines(list_path(settings, identity.store_id))
+        listed = [msgspec.json.encode(one) for one in FenceList.of(settings, identity.store_id).read_all()]
         about = _write(path, wire.seals.keys, about, listed, on_progress)
     size, replaced = path.stat().st_size, None if before is None else before.saved_at
     return KeysWritten(str(path), about.save, at, identity.store_id, sum(heads), about.keys, size, replaced)
@@ -368,17 +367,6 @@ def _refuse_newer(wire: Wire, identity: StoreIdentity, path: Path, before: Saved
         " keys would bring back what was erased since; move it away if you know better. Nothing was changed",
         file=str(path),
     )
-
-
-def _list_lines(path: Path) -> list[bytes]:
-    """The fence list's whole lines. Raises StoreUnavailable."""
-    try:
-        *whole, _torn = read_private(path, MOST_LIST).split(b"\n")
-    except NotPrivate as error:
-        if error.missing:
-            return []
-        raise StoreUnavailable(f"the list of what was erased {error.what} ({path})", file=str(path)) from None
-    return whole
 
 
 def _unusable(path: Path, what: str) -> KeysUnusable:
