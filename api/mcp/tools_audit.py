@@ -50,7 +50,6 @@ KINDS: Mapping[str, Any] = {
     "memory_id": Annotated[str, Field(description="An id, or a handle of a block.")],
     "turn_id": Annotated[str, Field(description="A turn's id, a reply's, or the position of an injection.")],
     "metadata": Annotated[list[str] | None, Field(max_length=50, description="name=value, all of them (page=4).")],
-    "other": Annotated[str, Field(description="The id of the other one.")],
     "queries": Annotated[list[str] | None, Field(max_length=20, description="Questions whose ranks are compared.")],
     "line": Annotated[
         Literal["known", "happened"], Field(description="known: as answers were given; happened: as known now.")

@@ -23,7 +23,7 @@ OF_PLACE = (409, 504, 507)
 OF_MEMORY = (404, *OF_PLACE)
 Given = dict[str, Any]
 """What was told, by the names of parameters."""
-NAMES = frozenset({"memory_id", "other", "replaced_by", "from_memory", "ids", "sources"})
+NAMES = frozenset({"memory_id", "above", "replaced_by", "from_memory", "ids", "sources"})
 """Parameters that name memories that are there, by id or handle."""
 REQUIRED: Any = ...
 """Of a parameter without a default; of an option: as its parameter has it."""

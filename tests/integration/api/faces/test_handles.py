@@ -77,6 +77,15 @@ def test_a_question_takes_a_handle(store: Store, what: str) -> None:
     assert by_handle.json().get("id") == by_id.json().get("id")
 
 
+def test_the_memory_that_another_is_ranked_above_is_named_by_its_handle(store: Store) -> None:
+    owner = owner_of(store)
+    asked = {"above": handle_of(OTHER), "query": "what do I drink"}
+    with client_of(app_of(store.app)) as client:
+        answer = client.get(f"/v1/owners/{owner}/memories/{handle_of(LONG)}/why", params=asked)
+    assert answer.status_code == 200, answer.text
+    assert [answer.json()["above"][side]["id"] for side in ("first", "second")] == [LONG, OTHER]
+
+
 def test_lists_of_ids_take_handles(store: Store) -> None:
     owner = owner_of(store)
     with client_of(app_of(store.app)) as client:
