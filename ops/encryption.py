@@ -1,4 +1,4 @@
-"""`engramlog seal`: what it would do, what it refuses, and doing it. The steps are in `consumers.sealing`."""
+"""`engramlog seal`: what it would do, what it refuses, and doing it. The steps are in `consumers.encryption`."""
 
 from __future__ import annotations
 

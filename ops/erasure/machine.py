@@ -5,7 +5,7 @@ deleted: of an owner its key and its salts, of single memories the salts of thei
 the partition is folded anew, vectors and views are dropped, Redis writes its files again. Then it is proved and certified. Every
 step can be done again, and a run that finds the fence goes on behind it.
 
-What would be done, and what is refused, is in `beforehand`.
+What would be done, and what is refused, is in `plan`.
 """
 
 from __future__ import annotations

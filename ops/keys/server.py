@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from secrets import token_bytes, token_hex
 
 from engramlog_server.consumers.encryption.remnants import rewrite_files
@@ -29,7 +28,8 @@ from engramlog_server.ops.keys.file import SETTING
 from engramlog_server.projections.redis.store import slices
 
 _ID, _UNWRITTEN = b"id", b"unwritten"
-"""Fields besides keys. The second is not empty while deleted values may be in files of the Redis."""
+"""Fields besides keys. The second is not empty while deleted values may be in files of the Redis: it is set in the same moment as
+values are deleted, so no process that writes the files for its own deletions clears it for another's that are yet to come."""
 PAGE = 500
 REPLACE = Script(
     "replace keys",
@@ -42,6 +42,36 @@ for i = 1, #ARGV, 3 do
     done = done + 1
   end
 end
+return done
+""",
+)
+DELETE = Script(
+    "delete keys or salts",
+    """
+-- KEYS: keys, then the hash of each field. ARGV: what is unwritten from now on, then the fields. Answer: how many were deleted.
+local done = 0
+for i = 2, #ARGV do
+  done = done + redis.call('HDEL', KEYS[i], ARGV[i])
+end
+redis.call('HSET', KEYS[1], 'unwritten', ARGV[1])
+return done
+""",
+)
+WIPE = Script(
+    "wipe salts",
+    """
+-- KEYS: keys, ids of wiped salts, then the hash of each salt. ARGV: what is unwritten from now on, then id, value that it must
+-- have, its new value, in turn. Answer: how many were replaced.
+local done = 0
+for i = 2, #ARGV, 3 do
+  local bucket = KEYS[3 + (i - 2) / 3]
+  if redis.call('HGET', bucket, ARGV[i]) == ARGV[i + 1] then
+    redis.call('SADD', KEYS[2], ARGV[i])
+    redis.call('HSET', bucket, ARGV[i], ARGV[i + 2])
+    done = done + 1
+  end
+end
+redis.call('HSET', KEYS[1], 'unwritten', ARGV[1])
 return done
 """,
 )
@@ -123,9 +153,7 @@ class RedisKeyStore:
         """See `KeyStore.delete`."""
         if not names:
             return 0
-        with self._wires.wire() as wire, self._rewritten(wire):
-            done: int = wire.call("HDEL", self._key, *names)
-        return done
+        return self._deleted([(self._key, one) for one in names])
 
     def every(self) -> Iterator[tuple[bytes, bytes]]:
         """See `KeyStore.every`."""
@@ -163,15 +191,14 @@ class RedisKeyStore:
     def wipe(self, entries: Mapping[int, Wiped]) -> int:
         """See `KeyStore.wipe`."""
         done = 0
-        with self._wires.wire() as wire, self._rewritten(wire, deletes=bool(entries)):
+        with self._wires.wire() as wire:
             for some in slices(list(entries), PAGE):
-                rows = [
-                    (one, wiped_value(old, entries[one])) for one, old in self.salts(some).items() if has_words(old)
-                ]
-                if rows:
-                    wire.call("SADD", self._wiped, *(one for one, _ in rows))
-                    self._put_salts(wire, rows)
-                done += len(rows)
+                rows = [(one, old) for one, old in self.salts(some).items() if has_words(old)]
+                told: list[Argument] = [token_hex(ID_BYTES)]
+                for one, old in rows:
+                    told += (one, old, wiped_value(old, entries[one]))
+                done += int(wire.run(WIPE, [self._key, self._wiped, *(self._bucket(one) for one, _ in rows)], told))
+            self._write_files(wire)
         return done
 
     def wiped(self) -> Iterator[tuple[int, Wiped]]:
@@ -185,12 +212,7 @@ class RedisKeyStore:
 
     def delete_salts(self, ids: Collection[int]) -> int:
         """See `KeyStore.delete_salts`."""
-        with self._wires.wire() as wire, self._rewritten(wire, deletes=bool(ids)):
-            done = 0
-            for some in slices(list(ids), PAGE):
-                asked: list[list[Argument]] = [["HDEL", self._bucket(one), one] for one in some]
-                done += sum(wire.answers(asked))
-        return done
+        return self._deleted([(self._bucket(one), one) for one in ids])
 
     def salt_ids(self, before: int) -> Iterator[int]:
         """See `KeyStore.salt_ids`."""
@@ -212,19 +234,25 @@ class RedisKeyStore:
             told.setdefault(self._bucket(number), []).extend((number, value))
         wire.answers([["HSET", key, *pairs_of] for key, pairs_of in told.items()])
 
-    @contextmanager
-    def _rewritten(self, wire: Wire, *, deletes: bool = True) -> Iterator[None]:
-        """Have Redis write its files again after what is deleted within, or was deleted by a process that was killed."""
-        if deletes:
-            wire.call("HSET", self._key, _UNWRITTEN, token_hex(ID_BYTES))
-        yield
+    def _deleted(self, fields: Sequence[tuple[str, bytes | int]]) -> int:
+        """Delete fields of hashes, also from the files; the number deleted."""
+        done = 0
+        with self._wires.wire() as wire:
+            for some in slices(fields, PAGE):
+                names: list[Argument] = [field for _, field in some]
+                done += int(wire.run(DELETE, [self._key, *(key for key, _ in some)], [token_hex(ID_BYTES), *names]))
+            self._write_files(wire)
+        return done
+
+    def _write_files(self, wire: Wire) -> None:
+        """Have Redis write its files again after what was deleted, also by a process that was killed."""
         if not (deleted := wire.call("HGET", self._key, _UNWRITTEN)):
             return
         if unproven := rewrite_files(wire, again="engramlog erase").not_proven:
             raise StoreUnavailable(
                 f"what was deleted from the key store {self._place} may be in its files: {unproven[0]}"
             )
-        wire.run(REPLACE, [self._key], [_UNWRITTEN, deleted, b""])  # unless another process deletes meanwhile
+        wire.run(REPLACE, [self._key], [_UNWRITTEN, deleted, b""])  # unless another process deleted meanwhile
 
     def server(self) -> str | None:
         """See `KeyStore.server`."""

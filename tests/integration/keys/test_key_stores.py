@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import pytest
 
@@ -25,6 +26,7 @@ from engramlog_server.events.encryption.key_store import (
 )
 from engramlog_server.events.errors import KeyUnavailable, StoreMismatch, StoreUnavailable
 from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.redis.wire import ServerWire
 from engramlog_server.ops.clock import this_second
 from engramlog_server.ops.erasure.machine import carry_out, readmit_owner
 from engramlog_server.ops.erasure.plan import ErasurePlan
@@ -172,6 +174,32 @@ def test_a_deleted_key_is_in_no_file_of_the_second_redis() -> None:
         assert _holding(folder, b"a-key-that-goes")
         assert keys.delete([name]) == 1
         assert _holding(folder, b"a-key-that-goes") == []
+
+
+def test_what_one_process_deletes_while_another_writes_the_files_is_in_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other clears what is unwritten of its own deletions alone, not of those that are yet to come."""
+    with key_server() as running:
+        keys, other = (RedisKeyStore(running.url, STORE, make=True) for _ in range(2))
+        one, two = new_name(1), new_name(1)
+        keys.put({one: b"a-key-that-goes" * 4, two: b"another-that-goes" * 4})
+        folder = Path(running.client().config_get("dir")["dir"])
+        between = iter([two])
+
+        def slow(sent: Callable[..., Any]) -> Callable[..., Any]:
+            def send(wire: ServerWire, *given: Any) -> Any:
+                if any(one == part or (isinstance(part, list) and one in part) for part in given):
+                    for name in between:
+                        other.delete([name])
+                return sent(wire, *given)
+
+            return send
+
+        monkeypatch.setattr(ServerWire, "call", slow(ServerWire.call))
+        monkeypatch.setattr(ServerWire, "run", slow(ServerWire.run))
+        assert keys.delete([one]) == 1
+        assert next(between, None) is None, "the other deleted in the middle"
+        assert _holding(folder, b"a-key-that-goes") == []
+        assert _holding(folder, b"another-that-goes") == []
 
 
 class Killed(Exception):
