@@ -8,7 +8,7 @@ from engramlog_server.events.catalogue import MemoryCreated
 from engramlog_server.events.envelope import AnyEvent, Stored, decode, micros
 from engramlog_server.events.trust import PROPOSED, TRUSTS
 from engramlog_server.projections.checks import Check, unchecked
-from engramlog_server.projections.decide.remembering import of_beside
+from engramlog_server.projections.decide.remembering import Does, of_beside
 from engramlog_server.projections.language.contradiction.change import Alike, no_model
 from engramlog_server.projections.lifecycle.decision import Decision
 from engramlog_server.projections.lifecycle.judge.telling import NewMemory, WriteJudge
@@ -54,7 +54,7 @@ def _judged(view: OwnerView, door: WriteJudge, event: AnyEvent, memory: Memory) 
     told = NewMemory.of_creation(event.data, at, event.actor, trust, memory_id=memory.id)
     for one in door.judge_recorded(told, memory.created_seq).beside:
         known = view.get(one.memory_id)
-        if known is None or _is_decided(memory, known):
+        if known is None or _is_decided(memory, known, one.does):
             continue
         ids = (memory.id,) if one.does == "ended by" else (one.memory_id, memory.id)
         when = at if one.at is None else one.at
@@ -73,8 +73,10 @@ def _judged(view: OwnerView, door: WriteJudge, event: AnyEvent, memory: Memory) 
         )
 
 
-def _is_decided(memory: Memory, known: Memory) -> bool:
-    """Whether something was decided about this pair, whatever a person made of it since."""
+def _is_decided(memory: Memory, known: Memory, does: Does) -> bool:
+    """Whether something was decided about this pair, whatever a person made of it since. Of a contradiction no link decides."""
+    joined = does == "joins" and any(edge.to == known.id for edge in memory.edges)
     ended = any(one.replaced_by == memory.id for one in known.negations)
-    joined = known.id in memory.conflicts or any(edge.to == known.id for edge in memory.edges)
-    return joined or ended or any(one.replaced_by == known.id for one in memory.negations)
+    return (
+        joined or known.id in memory.conflicts or ended or any(one.replaced_by == known.id for one in memory.negations)
+    )

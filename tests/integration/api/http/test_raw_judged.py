@@ -17,7 +17,7 @@ from engramlog_server.consumers.jobs.opened import JobResources, OpenedStore, Wa
 from engramlog_server.consumers.jobs.raw_memories import JUDGE, RawMemories, judge_raw
 from engramlog_server.consumers.jobs.run import run, serving
 from engramlog_server.consumers.jobs.scheduler import DueJobs
-from engramlog_server.events.envelope import canonical
+from engramlog_server.events.envelope import canonical, new_event_id
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.ops.keys.master_file import make_key_file
@@ -107,6 +107,17 @@ def test_a_raw_memory_ends_the_older_one_with_its_reason_and_its_cause(store: Ht
     assert "lisbon" in str(why)
     assert ended[0]["data"]["reason"] in str(why)
     assert not is_due(store)
+
+
+def test_a_producers_own_link_between_two_memories_decides_nothing(store: HttpStore) -> None:
+    owner = new_owner()
+    for row in MOVED:
+        store.append(said(owner, *row))
+    link = {"a": "porto", "b": "lisbon", "weight": 0.4, "link": "related"}
+    store.append(said(owner, *MOVED[1]) | {"type": "MemoriesLinked", "data": link, "event_id": new_event_id()})
+    settle(store)
+    assert judged(store, owner) == 1
+    assert set(listed(store, owner)) == {"lisbon"}
 
 
 def test_a_job_that_is_killed_between_its_events_and_run_again_decides_the_same_once(
