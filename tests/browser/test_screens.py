@@ -44,6 +44,9 @@ SCREENS = {
         "提问",
         ".rank-lines path",
     ),
+    "another law": Shown(
+        place(OWNER, "ask", q="早上喝咖啡", mode="review", beside="law:tiered"), "Ask", "提问", ".rank-column.right li"
+    ),
     "memory": Shown(place(OWNER, "memory", "coffee"), "Memory", "一条记忆", ".mark"),
     "compare": Shown(
         place(OWNER, "compare", **{"from": "2025-04-20", "to": "2025-05-10"}), "Compare", "比较", ".between li.panel"

@@ -148,7 +148,7 @@ function MomentBeside({ owner, question, mode, told, moment }) {
 }
 
 function ReplayBeside({ owner, question, mode, told, moment, kind, name }) {
-  const body = { query: question, mode, limit: 50, most: MOST, ...moment.query, ...(kind === "law" ? { profile: name } : { [kind]: [name] }) };
+  const body = { queries: [question], mode, limit: 50, most: MOST, ...moment.query, ...(kind === "law" ? { profile: name } : { [kind]: [name] }) };
   const asked = useAskWith(path("owners", owner, "replay"), body);
   const title = kind === "law" ? t("ask.column.law", { law: t(`law.${name}`) }) : t("ask.column.without", { name: plain(name) });
   return html`<${Asked} of=${asked}>${(replayed) => {
