@@ -73,6 +73,8 @@ def test_the_lines_shown_and_dropped_make_up_what_there_was(material: Material, 
     for part in layout:
         offered = [line.id for line in material.parts[part]]
         shown = [line.id for line in block.parts[part]]
-        assert shown == offered[: len(shown)]
+        rest = iter(offered)
+        assert all(line in rest for line in shown), "in the order that they were offered"
+        assert part == "retrieved" or shown == offered[: len(shown)], "only related lines pass one that is too long"
         assert len(shown) + block.dropped.get(part, 0) == len(offered)
     assert set(block.memories) == {line.id for part in block.parts.values() for line in part if line.kind == "memory"}
