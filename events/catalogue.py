@@ -505,7 +505,7 @@ class SourceBroughtBack(Shape, frozen=True, kw_only=True):
 
 
 class ReviewSettled(Shape, frozen=True, kw_only=True):
-    """A person answered what waited for one, so it waits no longer. What he accepts he says himself, in an event of its own.
+    """A person answered an item of the inbox, so it waits no longer. An accepted change is an event of its own.
 
     `waiting`: the event of a lower source that waited.
     """
