@@ -8,7 +8,7 @@ from engramlog_server.events.text import HIDDEN
 
 CURL = "curl -H @<(engramlog token --header)"
 """How to show the token: as a file, never on a command line, which every user of the machine reads (`ps`)."""
-UNKNOWN = "nothing of {owner} is recorded; `engramlog status --owners --search PART` finds a name by a part of it"
+UNKNOWN = "owner {owner} has no events; `engramlog status --owners --search PART` finds owners by a part of the name"
 """Most often the name is spelled otherwise."""
 
 

@@ -97,8 +97,14 @@ class InputError(EngramlogError):
 
 
 def refused(field: str, got: object, allowed: str) -> InputError:
-    """An InputError in the words of validation."""
-    return InputError(f"{field}: got {got!r}; allowed: {allowed}", field=field, got=str(got), allowed=allowed)
+    """An InputError in the words of validation. `got`: None for a value that is missing."""
+    shown = "nothing" if got is None else repr(got)
+    return InputError(
+        f"{field}: got {shown}; allowed: {allowed}",
+        field=field,
+        got="nothing" if got is None else str(got),
+        allowed=allowed,
+    )
 
 
 class InvalidEvent(InputError):

@@ -180,7 +180,7 @@ def copied_book(raw: bytes, field: str, name: str = "") -> HeadBook:
     """
     book = _document(raw, field, name) if _is_document(raw) else _lines(raw, torn_ok=bool(name))
     if not book.lines or book.unread is not None:
-        found = "holds no line" if book.unread is None else f"cannot be read in line {book.unread}"
+        found = "has no line" if book.unread is None else f"cannot be read in line {book.unread}"
         raise InputError(_told(field, name, found), field=field, got=name or found, allowed=EXPECTED)
     many = sum(len(seqs) for seqs in book.expected.values())
     if many > MOST_HEADS:

@@ -315,7 +315,7 @@ def _of_sensitivity(_data: Any, actor: str, _by: Speaker) -> Objection | None:
 
 
 def _of_value(_data: Any, actor: str, by: Speaker) -> Objection | None:
-    allowed = "user or operator, by a path that vouches for him: what is not so, or is so after all, a person says"
+    allowed = "user or operator, over a path that vouches for the user: only a person rejects or readmits a value"
     told = actor in PERSONS and by.path == "import"  # an operator reads in what another store's people rejected
     return None if told or is_persons_word(actor, by) else Objection("actor", actor, allowed)
 

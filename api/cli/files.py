@@ -66,18 +66,18 @@ def paced(application: Application, advance: Advance) -> EventLog:
     return pacing.paced(application.log, application.writer.settle_positions, told)
 
 
-def end(done: AppendReport, what: str = "events of it", code: int | None = None) -> NoReturn:
-    """End the command; where something stopped it, tell what of the file is in the log, and how to go on."""
-    there = f"{done.appended + done.already_appended:,} {what} are in the log"
+def end(done: AppendReport, what: str = "of the file's events", code: int | None = None) -> NoReturn:
+    """End the command; where something stopped it, print how much of the file is in the log, and how to go on."""
+    there = f"The log has {done.appended + done.already_appended:,} {what}"
     if done.error is not None:
         complain(done.error)
         if isinstance(done.error, StoreFull):
             then = (
-                " and can be asked about; the rest did not fit. Give the store more memory (ENGRAMLOG_REDIS_MAXMEMORY; CONFIG SET"
-                " maxmemory on a Redis of your own), then send the same file again: what is there is passed over."
+                " and answers from them. The rest did not fit. Give the store more memory (ENGRAMLOG_REDIS_MAXMEMORY; CONFIG SET"
+                " maxmemory on a Redis of your own), then send the same file again: events that are in the log are skipped."
             )
         else:
-            then = "; sending the whole corrected file again is safe."
+            then = ". Correct the file and send all of it again: nothing is appended twice."
         err.print(there + then, soft_wrap=True)
     raise typer.Exit(done.exit_code if code is None else code)
 

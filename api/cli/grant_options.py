@@ -98,14 +98,14 @@ def grants_asked(told: Given) -> list[GrantAsked] | None:
     if told["grants"] is not None:
         if given != ["grants"]:
             raise refused(
-                "grants", f"a file beside --{given[0].replace('_', '-')}", "either a file, or the other options"
+                "grants", f"a file together with --{given[0].replace('_', '-')}", "either a file, or the other options"
             )
         return _read(told["grants"])
     verbs, owners = _verbs(told["can"]), _split(told["owners"])
     if not verbs:
-        raise refused("can", "none", f"what he may do: {_allowed()}")
+        raise refused("can", None, f"what the principal may do: {_allowed()}")
     if not owners:
-        raise refused("owners", "none", "whose memories: names, 'team/*', or '*' for all")
+        raise refused("owners", None, "whose memories: names, 'team/*', or '*' for all")
     made: GrantAsked = {"verbs": verbs, "owners": owners}
     if told["mode"] is not None:
         if told["mode"] not in MODES:

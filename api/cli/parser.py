@@ -227,7 +227,7 @@ def usage_refusal(problem: UsageError) -> InputError:
         alike = f"; did you mean {', '.join(problem.possibilities)}?" if problem.possibilities else ""
         return refused("option", problem.option_name, help_text + alike)
     if isinstance(problem, MissingParameter) and problem.param is not None:
-        return refused(problem.param.name or "argument", "nothing", "a value; it is required")
+        return refused(problem.param.name or "argument", None, "a value; it is required")
     return InputError(
         f"{problem.format_message().rstrip('.')}; allowed: {help_text}", field="command", allowed=help_text
     )

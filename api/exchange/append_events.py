@@ -94,7 +94,7 @@ MAX_IGNORED = 50
 
 def count_ignored(counts: Counter[str], names: Iterable[str]) -> None:
     """Count fields of one record that nobody reads, misspelt ones say."""
-    counts.update(name for name in names if name in counts or len(counts) < MAX_IGNORED)
+    counts.update(name for name in sorted(names) if name in counts or len(counts) < MAX_IGNORED)
 
 
 def append_lines(

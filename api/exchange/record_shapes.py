@@ -97,7 +97,7 @@ def without_repeats(values: list[Any]) -> list[Any]:
 def beginning(record: Data, name: str, assume_utc: bool) -> str:
     """When the memory was made, RFC 3339 in UTC; a record without it is refused."""
     if record.get(name) is None:
-        raise refused(name, "nothing", f"when the memory began: {TIME_RULE}")
+        raise refused(name, None, f"when the memory began: {TIME_RULE}")
     return instant(record[name], name, assume_utc)
 
 

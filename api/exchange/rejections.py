@@ -92,7 +92,7 @@ def read_rejection(data: Mapping[str, Any]) -> CarriedRejection:
     """What such a line tells. Raises InputError."""
     times = [_instant(data, name) for name in ("rejected_at", "until", "readmitted_at")]
     if times[0] is None and times[2] is None:
-        raise refused("rejected_at", "nothing", "when it was rejected, or readmitted_at")
+        raise refused("rejected_at", None, "when it was rejected, or readmitted_at")
     turns = data.get("turns", [])
     if not isinstance(turns, list) or len(turns) > MOST_STATEMENTS:
         raise refused("turns", short(turns), f"at most {MOST_STATEMENTS} hashes of turns, as an export writes them")

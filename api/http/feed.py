@@ -275,7 +275,9 @@ class Feeds:
         """The newest pack tells where the present is, and most clients come again soon."""
         if after is not None and after > (head := self._head(partition)):
             raise BeyondHead(
-                f"position {position_text(partition, after)} does not exist: the head is {head}", owner=owner, head=head
+                f"position {position_text(partition, after)} does not exist: the head is {position_text(partition, head)}",
+                owner=owner,
+                head=head,
             )
         (applied,) = self._source.applied(partition, [owner])
         since = max(applied - 1, 0)

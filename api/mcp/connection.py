@@ -77,7 +77,7 @@ class Connection:
         chosen = owner or self.owner
         if chosen is None:
             raise InputError(
-                "owner: got none; allowed: a URL that ends with it (/mcp/alice), or a server started with --owner",
+                "owner: got nothing; allowed: a URL that ends with it (/mcp/alice), or a server started with --owner",
                 field="owner",
             )
         token = _OWNER.set(check_owner(chosen))

@@ -279,7 +279,7 @@ def _growth(read: _Recorded, now: int, days: int) -> Growth:
     events = read.since(since) if read.events else 0
     span = now - since
     told = f"{span / DAY:.1f} days" if span >= 2 * LEAST else f"{span / 60_000_000:.0f} minutes"
-    basis = f"{events:,} events were recorded in the last {told}"
+    basis = f"{events:,} event{' was' if events == 1 else 's were'} recorded in the last {told}"
     if not read.events:
         basis = "the log holds no event"
     elif first is not None and since == first:

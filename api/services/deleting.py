@@ -259,7 +259,7 @@ def memories_named(owner: str, ids: Sequence[str], what: str) -> tuple[str, ...]
     check_owner(owner)
     wanted = tuple(check_memory_id(memory_id) for memory_id in dict.fromkeys(ids))
     if not wanted:
-        raise refused("ids", "none", f"the ids of memories to {what}")
+        raise refused("ids", None, f"the ids of memories to {what}")
     return wanted
 
 

@@ -171,8 +171,8 @@ class Inbox:
         known = None if key is None else self._known(owner, item, key, verdict)
         if known is None:
             if found is None:
-                told = f"nothing that waits for a person is called {item[:128]!r}"
-                raise NotFound(f"{told}: `engramlog inbox {owner}` lists what does", owner=owner)
+                missing = f"the inbox of owner {owner} has no item {item[:128]!r}"
+                raise NotFound(f"{missing}; see `engramlog inbox {owner}`", owner=owner)
             self._check_word(owner, found, given)
             known = Tell(said(found), found.about, {"id": found.memory_id})
         carried = self._writer.carry_out(owner, known, **given)
@@ -187,7 +187,7 @@ class Inbox:
         """What the user said again only he says himself, and now: by another, or as of before, it would be answered in vain."""
         again = found.again or (bool(found.on) and isinstance(self._event(owner, found.seq).data, MemoryMentioned))
         if again and given.get("actor", "user") != "user":
-            raise refused("actor", given.get("actor"), "user: that he says it again, he says himself")
+            raise refused("actor", given.get("actor"), "user: only the user confirms that they said it again")
         if (again or found.values) and given.get("occurred_at") is not None:
             raise refused("occurred_at", given.get("occurred_at"), "none: what waits is answered now")
 

@@ -355,9 +355,7 @@ class AccessKeys:
         def said(book: AccessBook) -> list[Any]:
             key = book.keys.get(key_id)
             if key is None:
-                raise refused(
-                    "key_id", key_id[:80], "the id of a key of this store: `engramlog access --keys` tells them"
-                )
+                raise refused("key_id", key_id[:80], "the id of a key of this store; see `engramlog access --keys`")
             found[:] = [key]
             if key.revoked_at is not None:
                 return []

@@ -207,7 +207,7 @@ class Living:
         if parameters:
             told.append(ParametersChanged(parameters=dict(parameters)))
         if not told:
-            raise InputError("profile: got none; give a profile, parameters, or both", field="profile")
+            raise InputError("profile: got nothing; allowed: a profile, parameters, or both", field="profile")
         given.setdefault("actor", "operator")
         done = self._writer.carry_out(owner, Tell(tuple(told)), **given)
         as_of = done.answer["position"] if done.again else None

@@ -566,9 +566,9 @@ class Reader(MeaningReader):
     ) -> PairAsked:
         memory_id, other = ids
         if other is None:
-            raise refused("above", "nothing", "with a query the other memory's id")
+            raise refused("above", None, "the id of the other memory, because a query is given")
         if query is None:
-            raise refused("query", "nothing", "with another memory the question by which both are ranked")
+            raise refused("query", None, "the question that ranks both memories, because another memory is given")
         check_query(query)
         if check_memory_id(other) == memory_id:
             raise refused("above", other, "another memory than the first")

@@ -126,7 +126,7 @@ def strikes_of(told: Mapping[str, Sequence[str]], partition: int) -> Strikes:
 def _seq(text: str, partition: int) -> int:
     of, seq = parse_position(text)
     if of != partition:
-        raise refused("without", text, f"a position of this owner: its events stand in partition {partition}")
+        raise refused("without", text, f"a position of this owner, whose partition is {partition}: {partition}:seq")
     return seq
 
 
@@ -482,7 +482,7 @@ def whole_asked(
     if not (forced or profile or told):
         raise refused(
             "parameters",
-            "nothing",
+            None,
             "a parameter, a profile or something to leave out: else nothing would be read otherwise",
         )
     texts = checked_questions(queries)

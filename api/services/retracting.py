@@ -305,7 +305,7 @@ class Retracter:
         if dry_run:
             return self._looked(call).answer
         if reach is None:
-            raise refused("reach", "nothing", "the digest that a dry run tells: carried out is what was looked at")
+            raise refused("reach", None, "the digest that a dry run prints: only what was shown is undone")
         return self._before(call, reach) or self._carried_out(call, reach)
 
     def _checked(
@@ -317,9 +317,9 @@ class Retracter:
         told = named_in(asked)
         strikes = strikes_of(told, partition_of(owner, self._log.partitions))
         if not strikes.any:
-            raise refused("without", "nothing", "what is to be undone: events, turns, sessions, or who brought it")
+            raise refused("without", None, "what is to be undone: events, turns, sessions, or who brought it")
         if not is_persons_word(actor, self._writer.by):
-            allowed = "user or operator, by a path that vouches for him: what is undone, a person says"
+            allowed = "user or operator, over a path that vouches for the user: only a person undoes"
             raise refused("actor", actor, allowed)
         asides = (
             *(NamedSource(session=one) for one in told["without_sessions"]),

@@ -328,7 +328,7 @@ def _some(ids: tuple[str, ...]) -> SomeMemories:
 def _checked(owner: str, session: str | None, principal: str | None, actor: str | None) -> NamedSource:
     check_owner(owner)
     if (session, principal, actor) == (None, None, None):
-        raise refused("session", "nothing", "a session, a principal or an actor (of_actor), or several of them")
+        raise refused("session", None, "a session, a principal or an actor (of_actor), or several of them")
     if session is not None:
         check_id_of("session", session)
     if principal is not None and not is_text(principal, MOST_PRINCIPAL):

@@ -778,7 +778,7 @@ class Writer(Appender):
         caller lowers what he is not told as it stands.
         """
         if not reason.strip():
-            raise refused("reason", "nothing", "why, in words: the log keeps it")
+            raise refused("reason", None, "why, in words: the log keeps it")
         self._check_lowered(owner, check_memory_id(memory_id), level)
         data = SensitivitySet(memory_id=check_memory_id(memory_id), level=level, reason=reason)
         answer = self.tell(owner, memory_id, data, **given)

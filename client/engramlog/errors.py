@@ -162,6 +162,8 @@ def error_of(status: int, document: Mapping[str, Any]) -> EngramlogError:
 
 
 def refused(field: str, got: object, allowed: str) -> InputError:
-    """A refusal before anything is sent, in the words of the service; of a long value its first 80 characters."""
+    """A refusal before anything is sent, in the words of the service; a long value is cut at 80 characters, None is `nothing`."""
+    if got is None:
+        return InputError(f"{field}: got nothing; allowed: {allowed}", field=field, got="nothing", allowed=allowed)
     got = got if len(str(got)) <= 80 else f"{str(got)[:80]}…"
     return InputError(f"{field}: got {got!r}; allowed: {allowed}", field=field, got=str(got), allowed=allowed)

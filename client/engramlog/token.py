@@ -87,7 +87,9 @@ def _of_this_user(url: str, told: Told, edge: Edge) -> Told:
         if (holder := other_user_on(port)) is not None:
             looked_at = None
             raise refused(
-                "url", url, f"a service of this user: user {holder} listens there; a token of his is told as token=..."
+                "url",
+                url,
+                f"a service of this user: user {holder} listens there; pass a token of that service as token=...",
             )
         looked_at = now
         return token

@@ -78,7 +78,7 @@ def narrowed(
         if isinstance(value, str):
             raise refused(name, value, "several things in a list, also a single one")
         if not grants and not value:
-            raise refused(name, "none", "what the token may do, and to whose memories")
+            raise refused(name, None, "what the token may do, and to whose memories")
     if not 0 < minutes <= MOST_MINUTES:
         raise refused("minutes", minutes, f"more than 0, at most {MOST_MINUTES:,}")
     if subject is not None and not (1 <= len(subject) <= MOST_SUBJECT and subject.isprintable()):

@@ -106,7 +106,7 @@ def _conversation(
 ) -> Plan[Added]:
     made = spoken(scope, told, messages, remember)
     if not made.events:
-        raise refused("content", "nothing", "a text, or messages of which at least one has text")
+        raise refused("content", None, "a text, or messages of which at least one has text")
     done: dict[str, Any] = {}
     for start in range(0, len(made.events), MOST):
         done = yield from wrote(scope, told, made.events[start : start + MOST], about=[], wait=wait)

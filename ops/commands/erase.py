@@ -112,7 +112,7 @@ def erase(
         raise InputError(
             "owner: got nothing; allowed: an owner, or --again alone"
             if owner is None
-            else "owner: got one beside --again; allowed: one of both",
+            else "owner: got an owner and --again; allowed: one of the two",
             field="owner",
         )
     if certificate is not None:
@@ -204,14 +204,14 @@ def _refuse_path(path: Path, *, again: bool) -> None:
     """Raise InputError where no certificate could be written to: once the owner is erased it is too late to say so."""
     if again:
         raise InputError(
-            f"certificate: got {str(path)!r} beside --again; allowed: one of both, --json tells all certificates",
+            f"certificate: got {str(path)!r} together with --again; allowed: one of the two; --json prints all certificates",
             field="certificate",
         )
     if os.path.lexists(path):
-        raise InputError(f"certificate: got {str(path)!r}, which is there; allowed: a new file", field="certificate")
+        raise InputError(f"certificate: got {str(path)!r}, which exists; allowed: a new file", field="certificate")
     if not os.access(path.parent, os.W_OK | os.X_OK) or not path.parent.is_dir():
         raise InputError(
-            f"certificate: got {str(path)!r}, and nothing can be written to that folder; allowed: a new file in one that is there",
+            f"certificate: got {str(path)!r}, in a folder that cannot be written to; allowed: a new file in a writable folder",
             field="certificate",
         )
 
@@ -467,7 +467,5 @@ def _others(told: dict[str, Any]) -> list[str]:
 def _ids(answer: str, others: Sequence[str]) -> tuple[str, ...]:
     ids = answer.replace(",", " ").split()
     if wrong := [one for one in ids if one not in others]:
-        raise InputError(
-            f"ids: got {wrong[0][:80]!r}; allowed: some of those that were told", field="ids", got=wrong[0][:80]
-        )
+        raise InputError(f"ids: got {wrong[0][:80]!r}; allowed: ids of the lists above", field="ids", got=wrong[0][:80])
     return tuple(ids)

@@ -73,7 +73,7 @@ def narrow(
     )  # in the order of OPTIONS
     asked = grants_asked({name: [] if value is None and name in _LISTS else value for name, value in told.items()})
     if asked is None:
-        raise refused("can", "none", "--can with --owners, or --grants FILE: what the token may do")
+        raise refused("can", None, "--can with --owners, or --grants FILE: what the token may do")
     if not 1 <= minutes <= MOST_MINUTES:
         raise refused("minutes", minutes, f"1 to {MOST_MINUTES:,}")
     made = _made(_key(key_file), asked, subject, minutes)
@@ -122,7 +122,7 @@ def _key(file: str | None) -> str:
         found = os.environ.get(KEY, "")
     found = found.strip()
     if not found:
-        raise InputError(f"key: got none; allowed: {_HOW}", field="key")
+        raise InputError(f"key: got nothing; allowed: {_HOW}", field="key")
     if id_in(found) is None:
-        raise InputError(f"key: got a text that is no key, or one with a slip in it; allowed: {_HOW}", field="key")
+        raise InputError(f"key: got a text that is not a key, or a mistyped key; allowed: {_HOW}", field="key")
     return found

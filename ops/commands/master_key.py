@@ -133,8 +133,7 @@ def _new(file: Path, json: bool) -> None:
     path = file.expanduser().absolute()
     if not (path.parent.is_dir() and os.access(path.parent, os.W_OK | os.X_OK)):
         raise InputError(
-            f"file: got {str(path)!r}; allowed: a new name in a folder that is there and that this user may write to. Nothing was"
-            " made",
+            f"file: got {str(path)!r}; allowed: a new name in a writable folder. Nothing was made",
             field="file",
         )
     if not make_key_file(path):
@@ -276,9 +275,9 @@ def _drop(key: str, json: bool) -> None:
     if key not in ring.names or key == ring.name:
         old = (
             ", ".join(one for one in ring.names if one != ring.name)
-            or "none: there is no other key than the one that wraps"
+            or "none, because the file has only the key that wraps"
         )
-        raise InputError(f"no old key of the file is called {key[:40]!r}; its old keys: {old}", field="old_id")
+        raise InputError(f"--drop: got {key[:40]!r}; allowed: an old key of the file: {old}", field="old_id")
     with _sealed(settings) as store:
         needed = _wraps(store).need(key)
         if needed:

@@ -60,14 +60,14 @@ def up_(
     """The store as a service: embedded Redis (or your own), fold workers and the HTTP API, until Ctrl-C."""
     if idle is not None and (host is not None or port is not None):
         raise InputError(
-            f"idle: got {idle} beside a host or a port; allowed: alone, for then it listens in the data folder and on no port",
+            f"idle: got {idle} together with a host or a port; allowed: --idle alone, because it listens on no port",
             field="idle",
         )
     given = {name: value for name, value in (("host", host), ("port", port), ("workers", workers)) if value is not None}
     if check:
         if idle is not None:
             raise InputError(
-                f"check: got --idle {idle} beside it; allowed: without, or `up --idle` alone", field="check"
+                f"check: got --idle {idle} too; allowed: --check without --idle, or `up --idle` alone", field="check"
             )
         check_start("up", given, as_json=json)
         return
@@ -133,7 +133,7 @@ def mcp_(
     if owner is not None:
         check_owner(owner)
     elif not http:
-        raise InputError("owner: got none; allowed: --owner OWNER, whose memories to serve", field="owner")
+        raise InputError("owner: got nothing; allowed: --owner OWNER, whose memories to serve", field="owner")
     if config:
         entry = client_config(settings, owner, tools, port, token=token_of(settings) if http else None)
         if http:

@@ -474,8 +474,8 @@ class _OwnerGoes(_Erasure):
         unproven = []
         if self._entries.open:
             unproven.append(
-                f"{self._entries.open} entries of the log lie open in this sealed store, put there past Engramlog, and can still"
-                " be read: see `engramlog verify`"
+                f"entries of this sealed store that are not encrypted, so they can still be read: {self._entries.open};"
+                " see `engramlog verify`"
             )
         return _Outcome(
             {"events": self._entries.total},
@@ -493,7 +493,7 @@ class _WordsGo(_Erasure):
         refuse_stuck(self.wire, self.tag, plan.owner)
         cipher = read_cipher(self.wire, LogKeys(self.tag), plan.owner)
         if cipher is None:
-            raise NotFound(f"owner: got {plan.owner!r}; allowed: one of whom the store has anything", owner=plan.owner)
+            raise NotFound(f"owner: got {plan.owner!r}; allowed: an owner with events in this store", owner=plan.owner)
         self._application, self._cipher = application, cipher
         self._log, self._going = LogSoFar(self.wire, self.tag, plan.owner), WordsGoing(plan.ids)
         self._also = dict[str, str]()
@@ -587,7 +587,7 @@ class _WordsGo(_Erasure):
         unproven = list[str]()
         if reach.unread:
             unproven.append(
-                f"{len(reach.unread)} entries of the owner cannot be read, so what they are about is not known:"
+                f"entries of the owner that cannot be read, so their content is unknown: {len(reach.unread)};"
                 " see `engramlog verify`"
             )
         now = LogSoFar(self.wire, self.tag, self.plan.owner).look()

@@ -56,7 +56,7 @@ def told_of_owner(store: OpenStore, settings: Settings, owner: str) -> dict[str,
         line, erasure = standing_of(wire, tag, owner)
         entries = count_entries(wire, tag, owner)
         if line is None and not entries.total:
-            raise NotFound(f"owner: got {owner!r}; allowed: one of whom the store has anything", owner=owner)
+            raise NotFound(f"owner: got {owner!r}; allowed: an owner with events in this store", owner=owner)
         live = (wire.call("HGET", LogKeys(tag).meta, "live") or b"").decode()
         keys = BuildKeys(tag, live)
         counts = wire.answers(
@@ -153,7 +153,7 @@ def reached(log: OwnersLog, plan: ErasurePlan, also: dict[str, str]) -> Reach:
     found = log.reach(plan.ids, also)
     if found.unknown and not plan.begun:
         raise NotFound(
-            f"ids: got {found.unknown[0][:80]!r}; allowed: memories and turns of owner {plan.owner}: nothing tells of that one",
+            f"ids: got {found.unknown[0][:80]!r}; allowed: ids of memories or turns of owner {plan.owner}",
             owner=plan.owner,
             ids=list(found.unknown[:20]),
         )

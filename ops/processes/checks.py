@@ -42,7 +42,8 @@ class Standstill:
         self._seen[number] = (checkpoint, since)
         if lag and now - since >= STILL_SECONDS:
             self._still.add(number)
-            text = f"{lag:,} events wait behind position {number}:{checkpoint}; held by {holder or 'nobody'}"
+            waiting = "1 event waits" if lag == 1 else f"{lag:,} events wait"
+            text = f"{waiting} behind position {number}:{checkpoint}; held by {holder or 'nobody'}"
             self._alarms.raised("partition_stands_still", f"partition {number}", text)
         elif since == now and (number in self._still or first):
             self._still.discard(number)

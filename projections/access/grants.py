@@ -62,7 +62,11 @@ def check_grant(one: Grant, field: str = "grants") -> Grant:
     for pattern in one.owners:
         check_pattern(pattern, f"{field}.owners")
     if "admin" in one.verbs and one.owners != (ALL,):
-        raise refused(f"{field}.owners", ", ".join(one.owners), "* alone: who makes keys could give himself any owner")
+        raise refused(
+            f"{field}.owners",
+            ", ".join(one.owners),
+            "* alone: a principal that makes keys could grant itself any owner",
+        )
     if one.sensitivity < LEAST_TOLD and not OF_LITTLE.issuperset(one.verbs):
         told = ", ".join(sorted(OF_LITTLE))
         raise refused(

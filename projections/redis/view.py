@@ -324,7 +324,8 @@ class RedisViews:
         while True:
             if after > standing.head:
                 raise BeyondHead(
-                    f"position {position_text(standing.partition, after)} does not exist: the head is {standing.head}",
+                    f"position {position_text(standing.partition, after)} does not exist:"
+                    f" the head is {position_text(standing.partition, standing.head)}",
                     owner=owner,
                     head=standing.head,
                 )

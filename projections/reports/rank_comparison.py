@@ -201,7 +201,7 @@ TERMS: Mapping[str, _Phrase] = {
     "user": _Phrase("the user said it", "它是用户说的"),
     "stated": _Phrase("the user stated it by itself", "它是用户单独陈述的"),
     "speaker": _Phrase("whom the question names said it", "它是问题点名的人说的"),
-    "self": _Phrase("its speaker speaks of himself", "说话人在说自己"),
+    "self": _Phrase("its speaker speaks of themselves", "说话人在说自己"),
     "date": _Phrase("it is of the time that the question names", "它的日期符合问题提到的时间"),
     "when": _Phrase("it tells a time, as the question asks", "问题问时间，而它提到了时间"),
     "many": _Phrase("it tells a number, as the question asks", "问题问数量，而它提到了数字"),
@@ -213,7 +213,7 @@ TERMS: Mapping[str, _Phrase] = {
         "the user asks for it for good, and it is near the question", "它是用户长期的要求，而且与问题相近"
     ),
     "prefers": _Phrase(
-        "the user says what he likes better, and advice is asked for", "它说的是用户的偏好，而问题在征求建议"
+        "the user says what they like better, and advice is asked for", "它说的是用户的偏好，而问题在征求建议"
     ),
     "weight": _Phrase("it weighs more under the owner's law", "按所选的规律它的权重更高"),
     "current": _Phrase(

@@ -56,10 +56,10 @@ def grant(call: Call) -> None:
     """All of them are said anew."""
     (none,) = call.take("none")
     if none and any(call.given[name] for name in NAMES):
-        raise refused("none", "--none beside what he may do", "one of them")
+        raise refused("none", "--none together with other grants", "one of the two")
     asked = _asked(call)
     if not none and asked is None:
-        raise refused("grants", "none", "--can with --owners, --grants FILE, or --none for nothing")
+        raise refused("grants", None, "--can with --owners, --grants FILE, or --none for nothing")
     call.print(call.answer(SET_GRANTS, grants=asked or []))
 
 

@@ -48,7 +48,7 @@ def events(call: Call) -> None:
     if sources or times:
         way = "--sources" if sources else "--times"
         if call.given["owner"] is None:
-            raise refused("owner", "nothing", f"OWNER with {way}")
+            raise refused("owner", None, f"OWNER with {way}")
         call.turn_to(SOURCES if sources else TIMES_OF_OWNER, way)
         return
     owner, partition, follow = call.take("owner", "partition", "follow")

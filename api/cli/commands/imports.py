@@ -122,7 +122,7 @@ def records(call: Call) -> None:
     ):
         answer = application.records.take_in(lines, options, advance)
     show(answer.as_dict(), call.json, render.imported)
-    end(answer.imported.done, "of the records", answer.exit_code)
+    end(answer.imported.done, "of the file's records", answer.exit_code)
 
 
 @command(EXPORT_REVEALED, more=OUT)

@@ -28,9 +28,9 @@ def inbox(call: Call) -> None:
     item, content = call.given["item"], call.given["content"]
     if item is None:
         if accept or reject:
-            raise refused("ITEM", "nothing", f"an item: engramlog inbox {call.given['owner']} ITEM --accept")
+            raise refused("ITEM", None, f"an item: engramlog inbox {call.given['owner']} ITEM --accept")
         call.turn_to(INBOX, "the list of the inbox")
     elif accept + reject + (content is not None) != 1:
-        raise refused("ITEM", item, "with one of --accept, --reject or TEXT")
+        raise refused("ITEM", item, "an item together with one of --accept, --reject or TEXT")
     else:
         call.turn_to(ACCEPT if accept else REJECT if reject else AMEND, "the answer to an item")

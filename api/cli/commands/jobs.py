@@ -190,7 +190,10 @@ def _told(answer: Mapping[str, Any]) -> None:
         shown.pop("by_rules", None)
     generic.answer(shown)
     if by_rules := answer.get("by_rules"):
-        out.print(f"{len(by_rules):,} turns were read by rules: the model had no usable answer", style="yellow")
+        out.print(
+            f"{len(by_rules):,} turn{' was' if len(by_rules) == 1 else 's were'} read by rules: the model had no usable answer",
+            style="yellow",
+        )
     if not answer["counts"] and not answer.get("trouble"):
         out.print("nothing would change" if answer["dry_run"] else "nothing new", style="yellow")
     if answer.get("trouble"):

@@ -187,7 +187,7 @@ def list_(call: Call) -> None:
 def synonyms(call: Call) -> None:
     """The owner's pairs, or a new one."""
     if (call.given["word"] is None) is not (call.given["synonym"] is None):
-        raise refused("SYNONYM", "nothing", "two words; `--of WORD` shows what a search for a word looks for")
+        raise refused("SYNONYM", None, "two words; `--of WORD` shows what a search for a word looks for")
     if call.given["word"] is None:
         call.turn_to(SYNONYMS, "the list of synonyms")
     else:

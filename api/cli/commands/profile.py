@@ -32,16 +32,16 @@ def review(call: Call) -> None:
     given = call.given
     owner, memory_id, grade = given["owner"], given["memory_id"], given["grade"]
     if memory_id is None and grade is not None:
-        raise refused("ID", "nothing", f"a memory to grade: engramlog review {owner} ID --grade {grade}")
+        raise refused("ID", None, f"a memory to grade: engramlog review {owner} ID --grade {grade}")
     if memory_id is not None and grade is None:
-        raise refused("grade", "nothing", f"0 to 5: engramlog review {owner} {memory_id} --grade 4")
+        raise refused("grade", None, f"0 to 5: engramlog review {owner} {memory_id} --grade 4")
     if memory_id is None:
         call.take("memory_id", "grade", *SAID)
         call.print(call.answer())
         return
     for field in ("at", "as_of", "known"):
         if given[field] is not None:
-            raise refused(field, given[field], "nothing beside --grade; --occurred-at says when")
+            raise refused(field, given[field], "not together with --grade; --occurred-at gives the time of the review")
     call.take(*(one.name for one in REVIEW.question))
     call.operation = GRADE
     call.print(call.answer())

@@ -73,14 +73,14 @@ def replay(call: Call) -> None:
     owner, every_owner, processes = call.take("owner", "every_owner", "processes")
     if not every_owner:
         if owner is None:
-            raise refused("owner", "nothing", "an owner's name, or --all")
+            raise refused("owner", None, "an owner's name, or --all")
         if processes is not None:
             raise refused("processes", processes, "nothing without --all")
         call.given["owner"] = decoded_id(owner)
         call.print(call.answer(queries=_questions(call)))
         return
     if owner is not None:
-        raise refused("owner", owner, "nobody with --all")
+        raise refused("owner", owner, "no owner, because --all is given")
     if processes is not None and not 1 <= processes <= MOST_PROCESSES:
         raise refused("processes", processes, f"1 to {MOST_PROCESSES}")
     for name, default in {one.name: one.default for one in REPLAY.question if one.name in OF_ONE}.items():

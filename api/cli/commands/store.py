@@ -125,7 +125,7 @@ def dead(call: Call) -> None:
     (retry,) = call.take("retry")
     owner, position = call.given["owner"], call.given["position"]
     if owner is None and (retry or position is not None):
-        raise refused("OWNER", "nothing", "an owner: engramlog dead OWNER --retry")
+        raise refused("OWNER", None, "an owner: engramlog dead OWNER --retry")
     if retry and position is not None:
         raise refused("discard", f"--discard {position} with --retry", "one of them")
     if retry:

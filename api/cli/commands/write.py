@@ -136,9 +136,9 @@ def edit(call: Call) -> None:
     level, tier = call.take("sensitivity", "tier")
     content = call.given["content"]
     if (content is not None) + (level is not None) + (tier is not None) != 1:
-        raise refused("TEXT", content, "one of TEXT, --sensitivity and --tier")
+        raise refused("TEXT", content, "exactly one of TEXT, --sensitivity and --tier")
     if level is not None and not call.given["reason"]:
-        raise refused("reason", "nothing", "why, with --sensitivity")
+        raise refused("reason", None, "why, with --sensitivity")
     if level is not None:
         call.turn_to(SENSITIVITY, "--sensitivity", level=level)
     elif tier is not None:

@@ -28,11 +28,11 @@ def made(answer: shapes.KeyMade, console: Console = out, aside: Console = err) -
     )
     _may(name, answer["grants"], aside)
     if not answer["grants"]:
-        aside.print(Text(f"Say what: engramlog grant {name} --can read --owners NAME", "dim"), soft_wrap=True)
+        aside.print(Text(f"Give it some: engramlog grant {name} --can read --owners NAME", "dim"), soft_wrap=True)
 
 
 def granted(answer: shapes.GrantsTold, console: Console = out) -> None:
-    """What he may do from here on."""
+    """What the principal may do from here on."""
     if answer["position"] is None:
         console.print(Text("So it was already.", "dim"))
     _may(answer["principal"], answer["grants"], console)
@@ -40,7 +40,7 @@ def granted(answer: shapes.GrantsTold, console: Console = out) -> None:
 
 def _may(name: str, grants: Sequence[shapes.GrantHeld], console: Console) -> None:
     if not grants:
-        console.print(Text(f"{name} may do nothing.", "yellow"), soft_wrap=True)
+        console.print(Text(f"{name} has no grants.", "yellow"), soft_wrap=True)
         return
     console.print(Text(f"{name} may, from the next request on:"), soft_wrap=True)
     for one in grants:

@@ -152,7 +152,7 @@ words({
   "allowed.name-value": ["name=value, e.g. user_factor=1.3", "名称=值，例如 user_factor=1.3"],
   "allowed.principal": ["1 to 64 letters of any script, digits and . _ @ / -, a letter or a digit first", "1 至 64 个字符：任何文字的字母、数字和 . _ @ / -，首字符为字母或数字"],
   "allowed.owners": ["an owner's name, the beginning of names before /* (team/*), or * for all, none of the store's own", "所有者名称、/* 之前的名称开头（team/*），或 * 表示全部；不能是存储自己的"],
-  "allowed.owners-admin": ["* alone: who makes keys could give himself any owner", "只能是 *：能创建密钥的人可以给自己任何所有者"],
+  "allowed.owners-admin": ["* alone: a principal that makes keys could grant itself any owner", "只能是 *：能创建密钥的主体可以把任何所有者授予自己"],
   "allowed.future": ["an instant in the future", "将来的时刻"],
   "allowed.two-keys": ["one with fewer than {most} live keys; revoke one first: {ids}", "有效密钥少于 {most} 个的主体；请先吊销一个：{ids}"],
   "allowed.sensitivity-secret": ["0 to 2; 3 with the verb reveal", "0 至 2；有权限“查看机密”时可为 3"],

@@ -51,7 +51,7 @@ def test_a_key_is_told_by_no_other_command(cli: Cli) -> None:
 
 
 def test_a_key_without_grants_says_that_it_opens_nothing_yet(cli: Cli) -> None:
-    assert "客服 may do nothing." in cli("key", "new", "客服").err
+    assert "客服 has no grants." in cli("key", "new", "客服").err
     told = cli("grant", "客服", "--can", "read", "--owners", "爱丽丝", "--mode", "review").out
     assert "read of 爱丽丝; by normal, review" in told
     assert "So it was already." in cli("grant", "客服", "--can", "read", "--owners", "爱丽丝", "--mode", "review").out
@@ -107,10 +107,10 @@ def test_all_grants_come_out_of_a_file_and_replace_those_before(cli: Cli, tmp_pa
         (("key", "new", "x", "--until", "2001-01-01T00:00:00Z"), "an instant in the future"),
         (("key", "revoke", "zzzzzzzz"), "engramlog access --keys"),
         (("grant", "x"), "--can with --owners, --grants FILE, or --none"),
-        (("grant", "x", "--none", "--can", "read"), "one of them"),
+        (("grant", "x", "--none", "--can", "read"), "one of the two"),
         (("key", "narrow"), "--can with --owners, or --grants FILE"),
         (("key", "narrow", "--can", "read", "--owners", "y", "--minutes", "0"), "minutes"),
-        (("key", "narrow", "--can", "read", "--owners", "y"), "key: got none"),
+        (("key", "narrow", "--can", "read", "--owners", "y"), "key: got nothing"),
     ],
 )
 def test_what_cannot_be_is_refused_with_what_can(cli: Cli, words: tuple[str, ...], said: str) -> None:
@@ -139,5 +139,5 @@ def test_a_key_with_a_slip_makes_no_token_and_is_not_shown(cli: Cli, monkeypatch
     key = made(cli, "support")["key"]
     monkeypatch.setenv("ENGRAMLOG_KEY", key[:-1] + ("0" if key[-1] != "0" else "1"))
     told = cli("key", "narrow", "--can", "read", "--owners", "alice", code=2)
-    assert "one with a slip in it" in told.err
+    assert "a mistyped key" in told.err
     assert key[13:56] not in told.err

@@ -42,9 +42,9 @@ def told(cli: Cli) -> Cli:
 
 BAD: list[tuple[tuple[str, ...], str, str]] = [
     # (words, what is named, what is allowed)
-    ((), "--set: got 'nothing'", "a parameter, a profile or something to leave out"),
-    (("--query", "coffee"), "--set: got 'nothing'", "else nothing would be read otherwise"),
-    (("ada", "--set", "alpha_base=0.2"), "owner: got 'ada'", "nobody with --all"),
+    ((), "--set: got nothing", "a parameter, a profile or something to leave out"),
+    (("--query", "coffee"), "--set: got nothing", "else nothing would be read otherwise"),
+    (("ada", "--set", "alpha_base=0.2"), "owner: got 'ada'", "no owner, because --all is given"),
     (("--set", "no_such=1"), "set no_such: got '1'", "alpha_base"),
     (("--set", "user_factor=99"), "set user_factor: got '99'", "a number from 0.1 to 10"),
     (("--profile", "none"), "profile: got 'none'", "weighted"),
@@ -84,7 +84,7 @@ def test_bad_input_is_refused_by_its_name(cli: Cli, words: tuple[str, ...], name
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        (("--set", "alpha_base=0.2"), "owner: got 'nothing'; allowed: an owner's name, or --all"),
+        (("--set", "alpha_base=0.2"), "owner: got nothing; allowed: an owner's name, or --all"),
         (("ada", "--processes", "2"), "processes: got 2; allowed: nothing without --all"),
     ],
 )

@@ -173,9 +173,9 @@ BAD_TURNS = [
     (b"[1]", "turn: got [1]", "a JSON object with turn_id, occurred_at, text"),
     (lines([turn(9, "x", turn_id=9)]), "turn_id: got 9", "a text"),
     (lines([turn(9, "x", turn_id="a b")]), 'data.turn_id: got "a b"', "1 to 128"),
-    (lines([turn(9, "x") | {"text": None}]), "text: got None", "a text"),
+    (lines([turn(9, "x") | {"text": None}]), "text: got nothing", "a text"),
     (lines([turn(9, "x", occurred_at=NAIVE)]), "occurred_at: got", "with a time zone"),
-    (lines([turn(9, "x") | {"conversation": None}]), "conversation: got None", "--owner-from"),
+    (lines([turn(9, "x") | {"conversation": None}]), "conversation: got nothing", "--owner-from"),
     (lines([turn(9, "x", conversation="a b")]), 'owner: got "a b"', "1 to 128"),
     (lines([turn(9, "x", speaker=5)]), "data.speaker: got 5", "a text"),
 ]

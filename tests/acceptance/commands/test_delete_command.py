@@ -97,7 +97,7 @@ def test_of_a_single_id_the_answer_keeps_its_fields(cli: Cli) -> None:
     ("words", "named"),
     [
         (["ada", "m1 {x}"], "memory_id: got '{x}'"),
-        (["ada", " , "], "ids: got 'none'"),
+        (["ada", " , "], "ids: got nothing"),
         (["a b", "m1"], "owner: got 'a b'"),
         (["ada", "m1,m2", "--actor", "ghost"], 'actor: got "ghost"'),
         (["ada", "m1,m2", "--occurred-at", "soon"], "--occurred-at: got 'soon'"),

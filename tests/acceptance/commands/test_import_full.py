@@ -29,7 +29,7 @@ def test_an_import_without_up_folds_all_that_it_took_and_says_how_to_go_on(
     took = ran.json["turns"]
     assert 500 <= took < 4_500
     assert ran.json["error"]["error"] == "StoreFull"
-    assert f"{2 * took:,} events of it are in the log and can be asked about" in ran.err
+    assert f"The log has {2 * took:,} of the file's events and answers from them" in ran.err
     assert "ENGRAMLOG_REDIS_MAXMEMORY" in ran.err
     status = cli.json("status")
     assert (status["lag"], status["memories"], status["events"]) == (0, took, 2 * took)

@@ -250,7 +250,7 @@ def test_where_the_log_meets_its_heads_nothing_is_accepted(stored: Stored) -> No
 
 @pytest.mark.parametrize(
     ("content", "told"),
-    [(b"", "holds no line"), (b"no line", "holds no line"), (b"no line\n", "in line 1"), (None, "in line 2")],
+    [(b"", "has no line"), (b"no line", "has no line"), (b"no line\n", "in line 1"), (None, "in line 2")],
 )
 def test_a_copy_that_cannot_be_read_is_bad_input_and_no_difference(
     stored: Stored, content: bytes | None, told: str

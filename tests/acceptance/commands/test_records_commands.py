@@ -59,7 +59,7 @@ def test_a_bad_line_is_named_with_the_records_own_field_and_what_stood_before_it
     assert (told["appended"], told["error"]["line"], told["error"]["field"]) == (1, 3, "accessCount")
     again = cli("import", "records", "-", "--owner", "ada", stdin=lines(records), code=2)
     assert 'line 3: accessCount: got "5"' in again.err
-    assert "1 of the records are in the log" in again.err
+    assert "The log has 1 of the file's records" in again.err
 
 
 def test_a_time_without_a_zone_is_refused_until_it_is_said_to_be_utc(cli: Cli) -> None:

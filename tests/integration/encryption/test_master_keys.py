@@ -82,7 +82,7 @@ def test_a_new_file_is_of_this_user_alone_and_nothing_is_written_over(cli: Cli, 
     assert "Keep a copy" in cli("master-key", "--new", str(tmp_path / "third")).out
     for nowhere in (tmp_path / "none" / "key", key / "below"):
         told = cli.json("master-key", "--new", str(nowhere), code=2)
-        assert f"file: got '{nowhere}'; allowed: a new name in a folder that is there" in told["message"]
+        assert f"file: got '{nowhere}'; allowed: a new name in a writable folder" in told["message"]
         assert not nowhere.exists()
     assert not (tmp_path / "none").exists()
 
@@ -104,7 +104,7 @@ def test_a_key_is_rotated_lines_are_wrapped_anew_and_the_old_one_goes_once_nothi
     assert cli.json("master-key", "--rewrap") == {"rewrapped": 3, "current": 4, "unopened": 0, "named": [], "why": None}
     assert cli.json("master-key", "--rewrap")["rewrapped"] == 0
     assert cli.json("master-key")["droppable"] == [old]
-    assert "no old key" in cli("master-key", "--drop", told["key"], code=2).err
+    assert "allowed: an old key of the file" in cli("master-key", "--drop", told["key"], code=2).err
     assert cli.json("master-key", "--drop", old)["dropped"] == old
     assert read_key_file(key).names == [told["key"]]
     assert "ada likes coffee" in cli("search", "ada", "coffee").out

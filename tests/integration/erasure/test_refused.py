@@ -35,7 +35,7 @@ REFUSED = {
         "ground: got 'spite'; allowed: consent_withdrawn,",
     ),
     "nobody named": (("--yes",), "owner: got nothing; allowed: an owner, or --again alone"),
-    "a name beside --again": (("ada", "--again", "--yes"), "owner: got one beside --again; allowed: one of both"),
+    "a name beside --again": (("ada", "--again", "--yes"), "owner: got an owner and --again; allowed: one of the two"),
     "the store's own keys": (
         (":access", "--yes"),
         "owner: got ':access'; allowed: an owner's name that does not begin with",

@@ -74,8 +74,8 @@ def test_what_the_command_tells_as_json_is_read_with_capital_digits_too() -> Non
 @each_row(
     ("told", "says"),
     [
-        (b"", "holds no line"),
-        (b" \n ", "holds no line"),
+        (b"", "has no line"),
+        (b" \n ", "has no line"),
         (b"what is this?", "cannot be read in line 1"),
         (FILE[0] + b"{}\n", "cannot be read in line 2"),
         (FILE[0] + FILE[1][:40], "cannot be read in line 2"),
@@ -97,7 +97,7 @@ def test_what_is_no_text_of_heads_is_refused_by_its_line(told: bytes, says: str)
 
 def test_of_a_file_the_end_that_a_dying_writer_left_is_no_line() -> None:
     assert copied_book(FILE[0] + FILE[1][:40], "against", "a.jsonl").torn == 40
-    with pytest.raises(InputError, match=r"a\.jsonl holds no line"):
+    with pytest.raises(InputError, match=r"a\.jsonl has no line"):
         copied_book(FILE[0][:40], "against", "a.jsonl")
 
 

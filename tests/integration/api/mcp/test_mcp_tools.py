@@ -121,7 +121,7 @@ def test_little_relevance_is_said_and_cuts_only_where_it_is_asked_to(server: Mem
         ("add_turns", {"turns": [{"role": "user", "text": "a", "mood": 1}]}, "mood"),
         ("add_turns", {"turns": [{"role": "user", "text": "a"}, {"role": "user", "text": " "}]}, "turn 2: "),
         ("update_memory", {"memory_id": "nobody", "content": "x"}, "has no memory nobody"),
-        ("update_memory", {"memory_id": "a"}, "content: got None; allowed: the whole new text"),
+        ("update_memory", {"memory_id": "a"}, "content: got nothing; allowed: the whole new text"),
         ("update_memory", {"memory_id": "a", "content": "x", "replaced_by": "b"}, "or no_longer_true=true"),
         (
             "update_memory",

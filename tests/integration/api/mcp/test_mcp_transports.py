@@ -228,7 +228,7 @@ def test_standard_output_carries_the_protocol_alone_and_a_server_that_is_told_to
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ((), "owner: got none; allowed: --owner OWNER"),
+        ((), "owner: got nothing; allowed: --owner OWNER"),
         (("--owner", "a b"), "owner: got 'a b'"),
         (("--http", "--owner", "a b"), "owner: got 'a b'"),
     ],

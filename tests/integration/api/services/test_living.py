@@ -172,7 +172,7 @@ def test_a_profile_and_parameters_hold_from_here_on_and_a_default_undoes(store: 
 @pytest.mark.parametrize(
     ("told", "named"),
     [
-        ({}, "profile: got none"),
+        ({}, "profile: got nothing"),
         ({"profile": "gut feeling"}, "profile"),
         ({"parameters": {"alpha": 1}}, "alpha"),
         ({"parameters": {"c_min": 2}}, "c_min"),

@@ -68,7 +68,7 @@ def erase(*ids: str) -> tuple[dict[str, Any], ErasureCertificate]:
 def test_a_turn_of_one_session_goes_and_the_one_of_another_stays(cli: Cli, folder: Path) -> None:
     with pytest.raises(InputError, match="a turn of one session alone: s1/t1, s2/t1"):
         erase("t1")
-    with pytest.raises(NotFound, match="nothing tells of that one"):
+    with pytest.raises(NotFound, match="ids of memories or turns of owner"):
         erase("s3/t1")
     assert not (folder / "erasures.jsonl").exists()
     plan, done = erase("s2/t1")

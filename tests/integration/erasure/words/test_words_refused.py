@@ -45,7 +45,7 @@ REFUSED = {
     "the store's own keys": ((":access", "m0", "--yes"), "InputError", "owner: got ':access'"),
     "what was erased": ((":erasures", "m0", "--yes"), "InputError", "owner: got ':erasures'"),
     "no --yes where nobody can be asked": (("ada", "m0"), "NotConfirmed", "then add --yes"),
-    "ids beside --again": (("ada", "m0", "--again", "--yes"), "InputError", "owner: got one beside --again"),
+    "ids beside --again": (("ada", "m0", "--again", "--yes"), "InputError", "owner: got an owner and --again"),
     "a ground that is none": (("ada", "m0", "--yes", "--ground", "spite"), "InputError", "ground: got 'spite'"),
 }  # fmt: skip
 
