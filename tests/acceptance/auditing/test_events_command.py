@@ -109,7 +109,7 @@ def test_tables_say_that_times_are_utc_though_days_are_the_owner_s(cli: Cli) -> 
     assert "UTC" not in cli("events", "ada", "--json").out
 
 
-UNKNOWN = "nothing of nobody is recorded; `engramlog status --owners --search PART` finds a name by a part of it"
+UNKNOWN = "owner nobody has no events; `engramlog status --owners --search PART` finds owners by a part of the name"
 
 
 @each_row(

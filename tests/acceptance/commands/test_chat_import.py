@@ -61,7 +61,7 @@ def test_the_shape_and_what_was_left_out_are_told_in_words(cli: Cli, tmp_path: P
         (("--shape", "xml"), "shape: got 'xml'; allowed: auto, lines, chatgpt, claude, openai, sharegpt"),
         (("--shape", "claude"), "-: file: got 'an object with id, created_at, messages'; allowed: claude"),
         (("--since", "monday"), "since: got 'monday'"),
-        ((), "-: conversation 1 on line 1 (c1), message 2: conversation: got None; allowed: the owner as a text"),
+        ((), "-: conversation 1 on line 1 (c1), message 2: conversation: got nothing; allowed: the owner as a text"),
     ],
 )
 def test_what_cannot_be_right_is_refused_and_nothing_is_written(cli: Cli, words: tuple[str, ...], told: str) -> None:

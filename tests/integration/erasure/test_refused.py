@@ -67,7 +67,7 @@ def test_it_is_refused_by_name_and_nothing_is_changed(cli: Cli, folder: Path, wh
 
 def test_an_owner_of_whom_nothing_is_known_is_refused(cli: Cli, folder: Path) -> None:
     refused = cli.json("erase", "zoe", "--yes", code=2)
-    assert (refused["error"], "of whom the store has anything" in refused["message"]) == ("NotFound", True)
+    assert (refused["error"], "an owner with events in this store" in refused["message"]) == ("NotFound", True)
     assert not (folder / "erasures.jsonl").exists()
 
 

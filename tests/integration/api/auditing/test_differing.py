@@ -232,7 +232,7 @@ def test_an_unknown_owner_has_nothing_that_differs_and_is_told_to_be_unknown(sto
     assert (answer["memories"], answer["before"]["events"]) == ([], 0)
     assert (
         answer["hint"]
-        == "nothing of nobody is recorded; `engramlog status --owners --search PART` finds a name by a part of it"
+        == "owner nobody has no events; `engramlog status --owners --search PART` finds owners by a part of the name"
     )
 
 

@@ -30,10 +30,10 @@ def standing(cli: Cli) -> tuple[object, ...]:
 
 
 REFUSED = {
-    "an id that nothing tells of": (("ada", "m99", "--yes"), "NotFound", "ids: got 'm99'; allowed: memories and turns of owner"),
+    "an unknown id": (("ada", "m99", "--yes"), "NotFound", "ids: got 'm99'; allowed: ids of memories or turns of owner"),
     "one of two that nothing tells of": (("ada", "m0", "m99", "--yes"), "NotFound", "ids: got 'm99'"),
     "another owner's memory": (("ada", "m1", "--yes"), "NotFound", "ids: got 'm1'"),
-    "an owner of whom nothing is known": (("zoe", "m0", "--yes"), "NotFound", "memories and turns of owner zoe: nothing tells"),
+    "an owner of whom nothing is known": (("zoe", "m0", "--yes"), "NotFound", "ids of memories or turns of owner zoe"),
     "an id with a separator, which is two": (("ada", "m0,m77", "--yes"), "NotFound", "ids: got 'm77'"),
     "odd characters": (("ada", "../m0", "--yes"), "NotFound", "ids: got '../m0'"),
     "a character that shows nothing": (("ada", "m0\u200b", "--yes"), "NotFound", "ids: got 'm0"),
