@@ -143,7 +143,7 @@ def looked_at(caller: Caller, need: Need, told: Mapping[str, Any], owner: str | 
 
 def _mode(need: Need, told: Mapping[str, Any]) -> str | None:
     """The mode that a call reads by, if it names one."""
-    return need.mode or need.by(told) or told.get("mode")
+    return need.mode or need.by(told) or (told.get("mode") if need.is_by_mode(told) else None)
 
 
 def _owner(need: Need, told: Mapping[str, Any]) -> str:

@@ -42,6 +42,8 @@ class Need(NamedTuple):
     """The sensitivity below which nobody is told anything of it: it withholds by no lower one."""
     by: Callable[[Told], str | None] = lambda _told: None
     """A mode that it reads by, by what it is told."""
+    is_by_mode: Callable[[Told], bool] = lambda _told: True
+    """Whether it reads by the mode that it is told, if any."""
 
 
 def _actor(told: Told) -> tuple[str, ...]:
@@ -83,6 +85,11 @@ def _whole(told: Told) -> str | None:
     return "debug" if _shows_all(told) else None
 
 
+def _compares_ranks(told: Told) -> bool:
+    """Whether `why` is asked about two memories: one by itself is told in any mode."""
+    return told.get("above") is not None or told.get("query") is not None
+
+
 def _of_the_store(told: Told) -> tuple[Verb, ...]:
     return () if told.get("owner") is not None else ("operate",)
 
@@ -92,6 +99,7 @@ WITHHELD_FROM = 2
 READ = Need("read", told="read")
 OF_THE_LOG = READ._replace(least=WITHHELD_FROM)
 """Reads that tell words of events beside memories."""
+WHY = OF_THE_LOG._replace(is_by_mode=_compares_ranks)
 MAKES = Need("produce", also=lambda _told: ("read",), least=WITHHELD_FROM)
 """What is made of the owner's memories is told to whoever has it made."""
 SAYS = Need("produce", speaks=_actor)

@@ -128,7 +128,7 @@ WHY = Operation(
     name="why",
     help="Explain a memory's weight: factors, changes and sources. Leaves no trace.",
     call="reader.why",
-    needs=needs.OF_THE_LOG,
+    needs=needs.WHY,
     path=f"{MEMORY}/why",
     question=(
         *TIMES,

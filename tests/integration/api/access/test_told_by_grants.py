@@ -82,6 +82,16 @@ def test_whoever_reads_in_mode_debug_is_told_what_others_are_not(store: HttpStor
     )
 
 
+def test_why_of_one_memory_needs_no_mode_and_of_two_the_one_that_ranks_them(store: HttpStore, owner: str) -> None:
+    store.told(owner, *hidden_ones(owner))
+    reader = store.application.for_(agent(owner, "read", modes=("review",))).reader
+    assert reader.why(owner, "stands")["above"] is None
+    asked = {"above": "part", "query": "things"}
+    assert reader.why(owner, "stands", mode="review", **asked)["above"]["mode"] == "review"
+    with pytest.raises(AccessDenied, match="in mode normal"):
+        reader.why(owner, "stands", **asked)
+
+
 def test_how_many_hidden_memories_match_is_not_told(store: HttpStore, owner: str) -> None:
     store.told(owner, *hidden_ones(owner))
     app = store.application.for_(agent(owner, "read"))
