@@ -180,7 +180,7 @@ _PROBLEMS: dict[int, tuple[str, str, str]] = {
     409: (
         "The position does not exist or is parked, or the owner's head is another.",
         "BeyondHead",
-        "position 3:999 does not exist: the head is 128",
+        "position 3:999 does not exist: the head is 3:128",
     ),
     411: (
         "The body does not say how long it is.",
