@@ -33,6 +33,10 @@ def q(made: World) -> str:
     return made.language.asks
 
 
+def asks(made: World) -> list[str]:
+    return [q(made)]
+
+
 def partition(made: World) -> str:
     """Of the owner."""
     return str(partition_of(OWNER, made.store.app.log.partitions))
@@ -98,7 +102,7 @@ HTTP: dict[str, list[Face]] = {
     "GET /v1/owners/{owner}/memories/{memory_id}/history": [
         get(f"{MEMORY}/history", tells=False), get("/memories/old/history"),
     ],
-    "GET /v1/owners/{owner}/memories/{memory_id}/provenance": [get("/memories/both/provenance", tells=False)],
+    "GET /v1/owners/{owner}/memories/{memory_id}/provenance": [get("/memories/both/provenance")],
     "GET /v1/owners/{owner}/memories/{memory_id}/associations": [get("/memories/tea/associations", depth=2)],
     "GET /v1/owners/{owner}/memories/{memory_id}/compare": [get(f"{MEMORY}/compare", kept=BY_ID, points=2)],
     "GET /v1/owners/{owner}/memories/{memory_id}/compare.svg": [get(f"{MEMORY}/compare.svg", kept=BY_ID, points=2)],
@@ -151,9 +155,9 @@ HTTP: dict[str, list[Face]] = {
     "GET /v1/owners/{owner}/times": [get("/times", tells=False)],
     "GET /v1/owners/{owner}/answers": [get("/answers", tells=False)],
     "GET /v1/owners/{owner}/answers/{turn_id}": [get("/answers/t4")],
-    "POST /v1/owners/{owner}/retract": [post("/retract", tells=False, without_sessions=["s1"], dry_run=True, queries=[q])],
+    "POST /v1/owners/{owner}/retract": [post("/retract", tells=False, without_sessions=["s1"], dry_run=True, queries=asks)],
     "POST /v1/owners/{owner}/replay": [
-        post("/replay", queries=[q], parameters={"user_factor": 1.3}),
+        post("/replay", queries=asks, parameters={"user_factor": 1.3}),
         Face(lambda made: made.post("/replay", mode="debug", parameters={"user_factor": 1.3}), kept=DEBUG),
     ],
     "GET /v1/owners/{owner}/history": [get("/history")],
@@ -251,9 +255,9 @@ CLI: dict[str, list[Face]] = {
     "why": [
         command("why", "--uses", OWNER, "core", kept=BY_ID),
         command("why", "--uses", OWNER, "t2", tells=False),
-        command("why", "--provenance", OWNER, "both", tells=False),
+        command("why", "--provenance", OWNER, "both"),
         command("why", OWNER, "t1", kept=BY_ID),
-        command("why", OWNER, "t1", "tea", "--query", q, kept=BY_ID),
+        command("why", OWNER, "t1", "--above", "tea", "--query", q, kept=BY_ID),
     ],
     "diff": [command("diff", OWNER, "--since", "2000-01-01", "-k", "1000")],
     "history": [command("history", OWNER, "t1", tells=False), command("history", OWNER, "--everything")],
