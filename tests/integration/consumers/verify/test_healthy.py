@@ -37,7 +37,7 @@ get ada m0
 get ada m9 --reveal
 list ada
 why ada m0
-why ada m0 m1 --query tea
+why ada m0 --above m1 --query tea
 history ada
 events ada
 why ada m0 --provenance
