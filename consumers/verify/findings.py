@@ -49,5 +49,5 @@ def shown(raw: bytes) -> str:
 
 
 def is_number(raw: bytes) -> bool:
-    """Whether this is a whole number as we write one."""
-    return raw.isdigit() and b"%d" % int(raw) == raw
+    """Whether this is a whole number as we write one. Longer than 20 digits is planted, and Python may refuse to read it."""
+    return len(raw) <= 20 and raw.isdigit() and b"%d" % int(raw) == raw
