@@ -122,6 +122,14 @@ class PairAsked(NamedTuple):
     question: MeantQuestion
 
 
+def _refuse_without_pair(**asked: str | None) -> None:
+    """Raises InputError for what is only asked of two memories."""
+    usual = {"mode": "normal", "ranking": RANKINGS[0], "search_mode": "hybrid", "language": None}
+    for name, value in asked.items():
+        if value != usual[name]:
+            raise refused(name, value, "nothing without `above` and `query`, which compare two memories")
+
+
 def request_of(terms: SearchTerms, now: int, zone: str, *, with_meaning: bool, reasons: bool = True) -> SearchRequest:
     """The wish, or InputError naming the field.
 
@@ -548,7 +556,9 @@ class Reader(MeaningReader):
         """
         page = page_asked(owner, memory_id, limit, cursor, order, times, {"law": law})
         pair = None
-        if above is not None or query is not None:
+        if above is None and query is None:
+            _refuse_without_pair(mode=mode, ranking=ranking, search_mode=search_mode, language=language)
+        else:
             terms = {"ranking": ranking, "search_mode": search_mode}
             pair = self._pair_asked(owner, (memory_id, above), query, check_mode(mode), terms, language, times)
         answer, place = self._why(owner, memory_id, page, times, pair)

@@ -25,10 +25,6 @@ from engramlog_server.projections.shapes import History, Why
 ALL = Parameter("everything", bool, "Also entries that only name a memory and change nothing.", False)
 
 
-OF_TWO = frozenset({"mode", "ranking", "search_mode", "language"})
-"""How `why` ranks one memory against another."""
-
-
 def _optional(name: str, metavar: str, description: str) -> Parameter:
     return Parameter(name, str | None, description, None, option=Option(argument=True, metavar=metavar))
 
@@ -122,13 +118,6 @@ def why(call: Call) -> None:
         call.turn_to(PROVENANCE if provenance else USES, "--provenance" if provenance else "--uses")
         return
     (everything,) = call.take("everything")
-    alone = call.given["above"] is None and call.given["query"] is None
-    for one in WHY.question:
-        told = call.given[one.name]
-        if alone and one.name in OF_TWO and told not in (None, one.default):
-            raise refused(
-                one.name, str(told), "nothing of one memory alone: it is for `why OWNER A --above B --query TEXT`"
-            )
     if call.given["cursor"] is not None and call.given["limit"] is None:
         call.given["limit"] = MOST_CHANGES
     answer = call.answer()

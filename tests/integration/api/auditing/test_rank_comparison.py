@@ -83,6 +83,14 @@ def test_what_cannot_be_compared_is_refused_by_name(
         store.reader.why(owner, "coffee", **{"query": ASKED, **asked})
 
 
+@pytest.mark.parametrize(
+    ("name", "value"), [("mode", "review"), ("ranking", "text"), ("search_mode", "keyword"), ("language", "zh")]
+)
+def test_what_is_asked_of_two_memories_is_refused_for_one(store: Store, owner: str, name: str, value: str) -> None:
+    with pytest.raises(InputError, match=rf"^{name}: got '{value}'.*`above` and `query`"):
+        store.reader.why(owner, "coffee", **{name: value})
+
+
 def test_a_memory_that_was_not_there_is_not_found(store: Store, owner: str) -> None:
     for one, other in (("coffee", "none"), ("none", "coffee")):
         with pytest.raises(NotFound):
