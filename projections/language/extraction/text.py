@@ -48,10 +48,13 @@ _CARRIED = regex(
     re.DOTALL | re.IGNORECASE,
 )
 """A text that is to be worked on, or that is shown: somebody wrote it, and not to the assistant. It goes on to the end."""
-_SIGNED = regex(
-    r"^\s?(?:(?:Hi|Hey|Hello|Dear)\b[^\n.?!]{0,40},|[你您]好[，,：:！!]?)\n.*?\n\s?(?:best|(?:kind |best |warm )?regards|love|yours"
-    r"|sincerely|yours (?:sincerely|faithfully|truly)|all the best|best wishes|祝好|此致|敬上|谨启|敬礼)[,，]?\n",
-    re.DOTALL | re.MULTILINE | re.IGNORECASE,
+_GREETING = regex(
+    r"^\s?(?:(?:Hi|Hey|Hello|Dear)\b[^\n.?!]{0,40},|[你您]好[，,：:！!]?)\n", re.MULTILINE | re.IGNORECASE
+)
+_CLOSING = regex(
+    r"\n\s?(?:best|(?:kind |best |warm )?regards|love|yours|sincerely|yours (?:sincerely|faithfully|truly)|all the best"
+    r"|best wishes|祝好|此致|敬上|谨启|敬礼)[,，]?\n",
+    re.IGNORECASE,
 )
 """A letter from its greeting to the name under it; who thanks at its end writes to the assistant."""
 _OF_A_CV = regex(
@@ -120,8 +123,9 @@ def _without_pasted(text: str) -> str:
         text = blanked(text, letter.start(), len(text))
     if (carried := _CARRIED.search(text)) is not None:
         text = blanked(text, carried.start(str(carried.lastgroup)), len(text))
-    if (signed := _SIGNED.search(text)) is not None:
-        text = blanked(text, signed.start(), signed.end())
+    greeting = _GREETING.search(text)
+    if greeting is not None and (closing := _CLOSING.search(text, greeting.end())) is not None:
+        text = blanked(text, greeting.start(), closing.end())
     headings = [one.start() for one, _ in zip(_OF_A_CV.finditer(text), range(LEAST_HEADINGS), strict=False)]
     return blanked(text, headings[0], len(text)) if len(headings) == LEAST_HEADINGS else text
 
