@@ -188,7 +188,7 @@ def test_what_he_negated_holds_again_in_his_own_words(doors: Doors) -> None:
 )
 def test_that_he_says_it_again_nobody_says_for_him_nor_as_of_before(doors: Doors, how: tuple[str, str]) -> None:
     owner, _, item = reaffirmed_by_an_agent(doors)
-    with pytest.raises(Refused, match=r"user: that he says|none: what waits"):
+    with pytest.raises(Refused, match=r"user: only the user confirms|none: what waits"):
         doors.command("inbox", "--accept", owner, item, *how)
     assert len(inbox(doors, owner)) == 1, "it still waits"
 
