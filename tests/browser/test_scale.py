@@ -222,15 +222,15 @@ def test_filter_order_and_picking_are_as_with_few(opened: Opens) -> None:
     ids = [row["id"] for row in console.page.evaluate(ROWS)]
     assert ids == [id_of(TAGGED * number) for number in range(len(ids))]
     console.button("Select all matches").click()
-    console.says("100 picked")
+    console.says("100 selected")
     console.field("Order").select_option("descending")
     shows(console, MANY - TAGGED)
-    console.says("100 picked")
+    console.says("100 selected")
     console.button("Clear all filters").click()
     shows(console, MANY - 1)
     assert console.page.locator(".row.picked").count() == 0  # the newest of them lies further down
     console.button("Select all matches").click()
-    console.says("1,000 picked")
+    console.says("1,000 selected")
     console.says("At most 1,000 at once")
     assert console.page.locator(".row.picked").count() == console.page.locator(".rows-space .row").count()
     console.field("Text or id contains").fill(id_of(4_321))
