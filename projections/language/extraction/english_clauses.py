@@ -77,9 +77,9 @@ _NEVER_MIND = regex(
     re.IGNORECASE,
 )
 _NOBODY_IS = (
-    r"\bI(?:'m| am|’m) (?:also |really |secretly )?(?:the (?:queen|king|pope|president|emperor|empress|tsar|sultan"
-    r"|prime minister|easter bunny|tooth fairy|dalai lama|messiah)"
-    r"|(?-i:Napoleon|Santa|Father Christmas|Batman|Superman|Cleopatra|Elvis|Beyonc|Shakespeare))"
+    r"\bI(?:'m| am|’m) (?:also |really |secretly )?(?:the (?:queen|king|pope|emperor|empress|tsar|sultan"
+    r"|easter bunny|tooth fairy|dalai lama|messiah|(?:president|prime minister)(?! of (?-i:[a-z])))\b(?!['’]s)"
+    r"|(?-i:Napoleon|Santa(?: Claus)?|Father Christmas|Batman|Superman|Cleopatra|Elvis|Beyoncé|Shakespeare)(?!\w| (?-i:[A-Z])))"
 )
 _SAID_BY = regex(
     _NOBODY_IS + r"|^\W*(?:oh,? (?:sure|great|joy|yes|right|wonderful)|yeah,? right|sure,? sure|as if"

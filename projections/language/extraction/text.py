@@ -26,11 +26,11 @@ _NO_TALK = regex(
 
 _WORKED_ON = (
     r"translate|paraphrase|rewrite|re-?phrase|reword|proofread|summari[sz]e|shorten|correct|fix|edit|polish|improve|review|check"
-    r"|critique|format|tidy up|answer|reply to|respond to"
+    r"|critique|format|tidy up|answer(?! me\b)|reply to|respond to"
 )
 _PASTED = (
     r"e-?mails?|mails?|messages?|letter|texts?|dms?|cv|resume|résumé|post|comment|article|review|essay|story"
-    r"|poem|lyrics|transcript|speech|blurb|cover letter|quote|advert?|excerpt|paragraph|note from \w+"
+    r"|poem|lyrics|transcript|speech|blurb|cover letter|quote|advert?|excerpt|paragraph|note from (?!me\b)\w+"
 )
 _PASTED_CHINESE = (
     "邮件|来信|信|短信|消息|微信|留言|简历|文章|帖子?|评论|作文|日记|聊天记录|朋友圈|稿子?|文案|段落|歌词|台词|原话"
@@ -39,6 +39,7 @@ _CARRIED = regex(
     r"(?:^|(?<=[.!?\n])\s?)(?:(?:please|now|then|hi|hey|ok(?:ay)?|(?:can|could|would|will) you|help me(?: to)?|and),? ){0,4}"
     rf"(?:(?:{_WORKED_ON})\b[^:.?!\n]{{0,120}}"
     r"|(?:(?:here(?:'s| is)|this is|below is|see|i(?:'ve)? (?:just )?(?:got|received|found|read)) )?"
+    rf"(?!(?:[\w'-]+ ){{0,3}}my (?:story|review|comment|post)\b)"
     rf"(?:the |this |an? |my |his |her |their )?(?:[\w'-]+ ){{0,3}}?(?:{_PASTED})"
     r"(?: (?:i|that|from|of|by|to|she|he|they|about|says|said|for|below|on)\b[^:.?!\n]{0,80})?):(?=\s|[\"“])(?P<carried>.*)\Z"
     r"|(?:翻译|翻成|译成|润色|改写|改一?下|修改|校对|缩写|扩写|总结|概括|优化|检查)[^，。：:？！\n]{0,20}[：:]"

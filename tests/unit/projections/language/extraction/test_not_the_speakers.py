@@ -60,6 +60,13 @@ TO_THE_ASSISTANT = [
     ("Hi,\nI'm allergic to nuts.\nWhat can I bake?\nThanks,\nJoanna", "User is allergic to nuts"),
     ("I got a message from Ann and I live in Hull.", "User lives in Hull"),
     ("Improve my mood! I live in Hull.", "User lives in Hull"),
+    ("Note from me: I'm allergic to nuts.", "User is allergic to nuts (said on 2024-05-01)"),
+    ("This is my story: I grew up in Cork and I work as a nurse.", "User works as a nurse"),
+    ("Answer me this: I have two dogs, which food is best?", "User has two dogs (said on 2024-05-01)"),
+    ("I'm the president of our chess club.", "User is the president of their chess club (said on 2024-05-01)"),
+    ("I'm the prime minister's driver.", "User is the prime minister's driver (said on 2024-05-01)"),
+    ("我是总统府的保安", "用户是总统府的保安（2024-05-01说）"),
+    ("我是超人气奶茶店的店长", "用户是超人气奶茶店的店长（2024-05-01说）"),
     ("我收到一封邮件。我住在青岛。", "用户住在青岛"), ("帮我翻译一封信，我住在青岛。", "用户住在青岛"),
 ]  # fmt: skip
 
