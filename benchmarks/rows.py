@@ -247,7 +247,7 @@ def groups(memory: Memory, rows: Sequence[Row]) -> Steps:
 
 
 def heavier(memory: Memory, rows: Sequence[Row]) -> Steps:
-    """Pairs that answer alike, of which one was mentioned three times or used five times. Rows of one language share a store.
+    """Pairs of equal answers. One of each pair was mentioned three times or used five times. Rows of one language share a store.
 
     Each pair is asked about twice, so that no wording helps: in a second store the other one is the heavier.
     """

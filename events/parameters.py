@@ -294,7 +294,7 @@ class Parameters:
 
     # lifecycle
     related_similarity: _Share = 0.5
-    """Least similarity at which a write or the link job links two memories; from `merge_similarity` on they are duplicates."""
+    """Least similarity at which a write or the daily job links two memories; from `merge_similarity` on they are duplicates."""
     merge_similarity: _Share = 0.75
     """Similarity from which near-duplicates merge."""
     delete_archived_after_days: Annotated[float, Field(ge=0, le=36_500)] = 0.0

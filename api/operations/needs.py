@@ -43,7 +43,7 @@ class Need(NamedTuple):
     by: Callable[[Told], str | None] = lambda _told: None
     """A mode that it reads by, by what it is told."""
     is_by_mode: Callable[[Told], bool] = lambda _told: True
-    """Whether it reads by the mode that it is told, if any."""
+    """Whether the operation reads by its argument `mode`, so that the grant must cover this mode."""
 
 
 def _actor(told: Told) -> tuple[str, ...]:
@@ -86,7 +86,7 @@ def _whole(told: Told) -> str | None:
 
 
 def _compares_ranks(told: Told) -> bool:
-    """Whether `why` is asked about two memories: one by itself is told in any mode."""
+    """Whether `why` compares two memories; only then its `mode` matters."""
     return told.get("above") is not None or told.get("query") is not None
 
 

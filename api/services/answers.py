@@ -223,7 +223,7 @@ class BlocksAgain:
         words: str | None,
         secret: bytes,
     ) -> BlockAgain:
-        """`whole`: the view with what became secret since; of it only the digest is told."""
+        """`whole`: the view that includes words that became secret since. Only its digest is used; no answer shows its words."""
         now, wanted = snapshot.now, wanted_of(made)
         gone = {one.seq for one in set_aside_among(said.said, whole.state.asides)}
         talk = request.talk([one for one in said.said if one.seq not in gone])

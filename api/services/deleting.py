@@ -296,9 +296,8 @@ class ManyActs(ABC, Generic[C, P, R]):
         on_progress: Progress,
     ) -> R:
         """Judge, append, wait for the fold, and tell. `event_id`: of the event about a single memory, in place of a key."""
-        self._writer.event(
-            command.data(command.wanted[0]), command.owner, cause.when, cause.actor
-        )  # refused even if skipped
+        # a reason that cannot be is refused, even if no memory needs the event
+        self._writer.event(command.data(command.wanted[0]), command.owner, cause.when, cause.actor)
         if key is not None:
             checked_key(key)
         if event_id is not None and (key is not None or len(command.wanted) > 1):

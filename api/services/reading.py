@@ -118,7 +118,7 @@ class PairAsked(NamedTuple):
     mode: Mode
     terms: SearchTerms
     language: str | None
-    """Of the sentence; None: that of the query."""
+    """Language of the sentence; None: the language of the query."""
     question: MeantQuestion
 
 

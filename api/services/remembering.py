@@ -192,7 +192,7 @@ class Rememberer:
             return says(snapshot.view.get(memory_id), content)
 
     def _named(self, owner: str, answer: Mapping[str, Any]) -> Mapping[str, list[PossibleConflict]]:
-        """What it ended, what it would end but waits, what ended it, what it may contradict or is related to, with the texts."""
+        """The memories that it ended, would end after review, was ended by, may contradict or is related to, with their texts."""
         held = {one["memory"] for one in answer["changes"] if one["decision"] == "wait"}
         found: dict[str, list[str]] = {
             "ended": [one for one in answer["ended"] if one not in held],

@@ -242,7 +242,7 @@ GIVEN_UP = 1_000
 
 
 def _no_model(_served: JobResources) -> None:
-    """Of a kind that asks none, or does its other work without it."""
+    """For a kind that needs no model, or works without it."""
 
 
 class JobKind(NamedTuple):
@@ -255,7 +255,7 @@ class JobKind(NamedTuple):
     model: Callable[[JobResources], Lent[Any] | None] = _no_model
     """The model that it needs and that may be down; None if the settings name none."""
     asks_for: str | None = None
-    """What it asks a language model for."""
+    """The use of a language model under which its requests are counted."""
 
 
 JOBS: Mapping[str, JobKind] = {

@@ -70,7 +70,7 @@ def _sized(first, size, value, signed=False):
 
 
 def entry(change):
-    """The nine values of a change over which the owner's chain goes."""
+    """The nine values of a change that the owner's chain covers."""
     since = datetime.fromisoformat(change["time"]) - datetime(1970, 1, 1, tzinfo=UTC)
     fields = [FIELDS.index(name) if name in FIELDS else name for name in change["fields"]]
     return [
@@ -87,7 +87,7 @@ def entry(change):
 
 
 def check(path, heads=None):
-    """What was checked, one line each; a line that starts with `differs` is a failure."""
+    """Yield the result of each check as a line; a line that starts with `differs` is a failure."""
     with Path(path).open("rb") as file:
         raw = file.read().splitlines(keepends=True)
     lines = [json.loads(line) for line in raw]

@@ -152,7 +152,7 @@ def _keys(those: Sequence[Key]) -> str:
 
 
 def grants(book: AccessBook, now: int) -> Findings:
-    """Who can read everybody's secrets, by a key that lives or an identity provider."""
+    """Find live keys and identity providers that give access to the secrets of all owners."""
     wide = [
         name
         for name, held in book.grants.items()

@@ -37,7 +37,7 @@ EVENT = "event"
 REJECTION, READMISSION = "rejection", "readmission"
 """That what a memory says is not so, or is so after all. The second a command leads to only where the first was said before."""
 MOST_BESIDE, MOST_JOINED = 8, 5
-"""Memories that one statement ends or is flagged beside, and others with which it is linked."""
+"""Limits for one statement: memories that it ends or is flagged with, and memories that it is linked with."""
 BESIDE = tuple(f"beside {number}" for number in range(1, MOST_BESIDE + MOST_JOINED + 1))
 """What a statement does to others: as many events as the judge finds, so none where it was told again."""
 OPTIONAL = frozenset((READMISSION, *BESIDE))

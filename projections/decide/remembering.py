@@ -32,7 +32,7 @@ DOES: tuple[Does, ...] = get_args(Does)
 
 
 class Contested(NamedTuple):
-    """A memory that what is told contradicts, or is related to."""
+    """A memory that the new statement contradicts or is related to."""
 
     memory_id: str
     does: Does

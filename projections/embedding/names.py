@@ -1,4 +1,4 @@
-"""Which settings name an embedder, told apart without loading anything: the names are in `events.text`. Pure."""
+"""Recognise settings that name an embedder, without loading it. Pure."""
 
 from __future__ import annotations
 

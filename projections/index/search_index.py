@@ -253,10 +253,6 @@ class Bm25Index:
         """Add the text under the key, or replace the one there; the key keeps its row."""
         self.put_said([(key, whole(self._analyse(text)))])
 
-    def put_many(self, items: Iterable[tuple[str, str]]) -> None:
-        """`put` for each (key, text), in order."""
-        self.put_said((key, whole(self._analyse(text))) for key, text in dict(items).items())
-
     def put_said(self, items: Iterable[tuple[str, TermSequence]]) -> None:
         """`put` of texts that are read into terms already, each under a key of its own; taken one by one."""
         rows: list[int] = []

@@ -32,7 +32,7 @@ def made(answer: shapes.KeyMade, console: Console = out, aside: Console = err) -
 
 
 def granted(answer: shapes.GrantsTold, console: Console = out) -> None:
-    """What the principal may do from here on."""
+    """Print the grants that a principal has now."""
     if answer["position"] is None:
         console.print(Text("So it was already.", "dim"))
     _may(answer["principal"], answer["grants"], console)

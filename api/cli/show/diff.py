@@ -1,4 +1,4 @@
-"""What an auditor asked, for people: what changed between two moments."""
+"""Print what changed between two moments."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ OF_EVENTS: Mapping[str, str] = {
     "cut": "{:,} turns of more than 64 KiB cut",
     "ignored_fields": "{:,} fields not read: are they misspelt?",
 }
-"""What a part of an answer means and what to do about it; `{:,}` is its count."""
+"""Fields of an answer, each with its meaning and what to do about it; `{:,}` is the count."""
 OF_RECORDS: Mapping[str, str] = {
     "conflicts": "{:,} were imported before with other content, and stay as they were then",
     "duplicates": "{:,} say something else than an earlier line: the first holds",

@@ -130,8 +130,6 @@ words({
   "job.extract.what": ["turns become typed memories", "轮次成为分类记忆"],
   "job.sessions": ["sessions", "会话"],
   "job.sessions.what": ["sessions that ended become episodes, and what replies rest on is noted", "已结束的会话成为情景，并记下回答的依据"],
-  "job.links": ["links", "关联"],
-  "job.links.what": ["what is new is linked with what is related to it", "将新内容与相关内容关联"],
   "job.judge": ["judge", "判定"],
   "job.judge.what": ["memories that were appended raw are compared with known ones", "将直接追加的记忆与已知内容对照判定"],
   "job.embed": ["embed", "嵌入"],

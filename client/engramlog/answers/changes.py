@@ -306,7 +306,7 @@ class RestoredMany(Lagging):
 
 
 class Restored(Done, RestoredMany):
-    """What became of a request to restore one memory."""
+    """The result of restoring one memory."""
 
     id: str
 

@@ -225,7 +225,7 @@ class OriginNode(Result):
     """True: the owner has no such memory."""
     source_turns: list[str] | None = None
     memory: str | None = None
-    """What it says, at most 400 characters; null of the root, and of what is deleted, set aside or not told."""
+    """Its text, at most 400 characters; null for the root, and for deleted, set-aside or withheld memories."""
     created_at: str | None = None
     set_aside: bool | None = None
     """True: its source is set aside."""

@@ -163,7 +163,7 @@ class Coverage(Result):
     chosen: str
     """What counts for the owner: `none`, `auto` (by its letters), or an embedder's name."""
     chosen_by: Literal["owner", "setting", "store"]
-    """What set it: the owner's parameter `embedder`, ENGRAMLOG_EMBEDDER, or the store's own setting."""
+    """The source of this setting: the owner's parameter `embedder`, ENGRAMLOG_EMBEDDER, or the store's own setting."""
     embedded: int
     """Memories that have a vector: semantic search finds these, and no others."""
     of: int

@@ -20,7 +20,8 @@ TEXTS = {
 
 def filled(**texts: str) -> Bm25Index:
     index = Bm25Index()
-    index.put_many((texts or TEXTS).items())
+    for key, text in (texts or TEXTS).items():
+        index.put(key, text)
     return index
 
 
@@ -94,7 +95,8 @@ def test_parameters_out_of_range_are_refused(k1: float, b: float) -> None:
 def test_memory_used_grows_with_what_is_held() -> None:
     index = filled()
     before = index.bytes_used()
-    index.put_many((f"k{n}", f"a text with word{n}") for n in range(1000))
+    for n in range(1000):
+        index.put(f"k{n}", f"a text with word{n}")
     assert index.bytes_used() > before + 1000 * 50
 
 
