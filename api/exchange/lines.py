@@ -127,7 +127,7 @@ def first_line(file: str, stream: IO[bytes], longest: int = -1) -> IO[bytes]:
 
 
 def _nothing(file: str) -> InputError:
-    return refused("file", file, "lines; nothing came before its end: what writes them may have failed")
+    return refused("file", file, "at least one line; it is empty, so the program that writes it may have failed")
 
 
 @contextmanager

@@ -88,7 +88,7 @@ def test_an_empty_standard_input_is_refused_before_the_store_is_opened(
     code = run(opener(seen), [*READERS[reader][0], "-"])
 
     assert (code, seen) == (2, [])
-    assert "nothing came before its end" in capsys.readouterr().err
+    assert "at least one line; it is empty" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("reader", READERS)

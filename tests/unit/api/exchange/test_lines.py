@@ -28,7 +28,7 @@ def test_all_lines_come_whole_and_once_wherever_the_keeping_ends(
 
 
 def test_a_pipe_of_nothing_is_refused_and_says_where_to_look() -> None:
-    said = "file: got '-'; allowed: lines; nothing came before its end"
+    said = "file: got '-'; allowed: at least one line; it is empty"
     with pytest.raises(InputError, match=said) as refusal, spooled("-", io.BytesIO()):
         pass
     assert refusal.value.exit_code == 2
