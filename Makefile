@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=# hundreds of commands that tests start would each compile all they load
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-ci nightly test-diff check format bench bench-browser bench-peers eval faults house client reference cluster chaos chaos-cluster lock image-locks audit pictures clean
+.PHONY: help setup demo test test-ci nightly test-diff check format bench bench-browser bench-peers eval faults house client reference docs cluster chaos chaos-cluster lock image-locks audit pictures clean
 
 help: ## Show what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -86,6 +86,15 @@ examples: $(READY) ## Record the OpenAPI document's examples again, from one sto
 reference: $(READY) ## Write docs/reference from the code: events, parameters, settings, routes, commands
 	@$(BIN)/python -P -m tests.made.reference
 
+docs: $(VENV)-docs/.ready ## Build the site of docs/ into .site; a link that leads nowhere fails
+	$(VENV)-docs/bin/zensical build --clean --strict
+	@echo "to read and search it: $(PYTHON) -m http.server --directory .site --bind 127.0.0.1 8000"
+
+$(VENV)-docs/.ready: zensical.lock
+	$(PYTHON) -m venv --clear $(VENV)-docs
+	$(VENV)-docs/bin/python -m pip install --quiet --no-deps --require-hashes --requirement zensical.lock
+	@touch $@
+
 cluster: $(READY) ## A Redis Cluster to play with, and a Redis for jobs beside it; gone after Ctrl-C
 	@$(BIN)/python -P -m tests.given.clusters $(if $(REDIS),--redis-server $(REDIS)) $(if $(FSYNC),--appendfsync $(FSYNC))
 
@@ -102,6 +111,8 @@ lock: ## Pin every dependency anew, with hashes and without any registry's addre
 		--no-emit-package engramlog-client --custom-compile-command "make lock" --quiet --output-file requirements.lock
 	$(VENV)-lock/bin/uv pip compile tests/audit/requirements.in --universal --generate-hashes --python-version 3.11 \
 		--custom-compile-command "make lock" --quiet --output-file tests/audit/requirements.lock
+	$(VENV)-lock/bin/uv pip compile zensical.in --universal --generate-hashes --python-version 3.11 \
+		--custom-compile-command "make lock" --quiet --output-file zensical.lock
 	rm -rf $(VENV)-lock
 	@echo "then: make image-locks"
 
@@ -115,4 +126,4 @@ pictures: $(READY) ## Make the pictures of the console anew, in a browser of thi
 	CONSOLE_PICTURES=docs/pictures/console $(BIN)/python -P -m pytest -q tests/browser/test_pictures.py
 
 clean: ## Remove the environment and caches
-	rm -rf $(VENV) $(VENV)-peers .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) $(VENV)-peers $(VENV)-docs .site .cache .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

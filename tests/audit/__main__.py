@@ -19,7 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from tests.audit.answers import AUDITED, NOTHING, Report, read, verdict
-from tests.audit.locks import AUDITOR, OURS, Pin, pinned, shares
+from tests.audit.locks import AUDITOR, OURS, SITE, Pin, pinned, shares
 from tests.places import ROOT
 
 SERVICES = ("pypi", "osv")
@@ -103,7 +103,7 @@ def _last(text: str) -> str:
 
 
 def main() -> int:
-    """Audit both locks."""
+    """Audit every lock."""
     code, looked_up = 0, False
     with TemporaryDirectory() as place:
         try:
@@ -114,7 +114,7 @@ def main() -> int:
         except NotWhatWasPinned as error:
             print(f"WEAK pip-audit is not what was pinned:\n{error}")
             return 1
-        for lock in (OURS, AUDITOR):
+        for lock in (OURS, AUDITOR, SITE):
             lines, found = audited(program, lock, Path(place))
             print(*(f"{lock.relative_to(ROOT)}: {line}" for line in lines), sep="\n")
             code = max(code, found)

@@ -11,7 +11,9 @@ from tests.places import ROOT
 
 OURS = ROOT / "requirements.lock"
 AUDITOR = ROOT / "tests" / "audit" / "requirements.lock"
-"""What pip-audit needs: it is no part of the environment in which anything of ours runs."""
+"""Pins pip-audit, which is installed into an environment of its own."""
+SITE = ROOT / "zensical.lock"
+"""Pins the generator of the site, which has its own environment too."""
 _LINE = re.compile(r"(?P<name>[a-z0-9][a-z0-9._-]*)==(?P<version>\S+)(?: ; (?P<where>.+))?")
 _HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import unquote
@@ -67,6 +68,20 @@ def dead_links(page: Path) -> list[str]:
         if not found.exists() or not found.is_relative_to(ROOT) or (fragment and fragment not in anchors(found)):
             dead.append(target)
     return dead
+
+
+def test_the_site_has_every_page_in_its_menu_and_no_page_links_out_of_it() -> None:
+    """`make docs` sees neither: it builds pages that no menu names, and copies no file from outside `docs/`."""
+    folder, menu = ROOT / "docs", tomllib.loads((ROOT / "zensical.toml").read_text("utf-8"))["project"]["nav"]
+    pages = [str(page.relative_to(folder)) for page in folder.rglob("*.md")]
+    assert sorted(re.findall(r"'([\w/-]+\.md)'", str(menu))) == sorted(pages)
+    outside = [
+        (page, target)
+        for page in pages
+        for target in LINK.findall(FENCED.sub("", (folder / page).read_text("utf-8")))
+        if "://" not in target and not (folder / page).parent.joinpath(target).resolve().is_relative_to(folder)
+    ]
+    assert outside == []
 
 
 OF_TODAY = [page for page in PAGES if page.name != "CHANGELOG.md"]
