@@ -111,7 +111,7 @@ def run_job_worker(url: str, queue_url: str | None, settings: Settings, timeout:
     )
     beat = Every(BEAT_SECONDS, running.beat, "heartbeat", tell).start()
     tell("job worker started", store=identity.store_id)
-    validator = JobValidator(client, identity.store_id, identity.partitions, alarms)
+    validator = JobValidator(client, identity.store_id, identity.partitions, alarms, tell)
     with serving(served):
         while not stop.is_set():
             _work(client, validator, running, stop, tell)

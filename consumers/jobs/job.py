@@ -19,8 +19,9 @@ from rq.exceptions import NoSuchJobError
 from rq.job import Job, JobStatus
 from rq.utils import utcparse
 
+from engramlog_server.consumers.fold.folder import Tell, silent
 from engramlog_server.consumers.jobs.leader import REFUSED, queue_name, schedule_key
-from engramlog_server.consumers.jobs.run import FUNCTION, GIVEN_UP, JOBS, run
+from engramlog_server.consumers.jobs.run import FORMER_JOBS, FUNCTION, GIVEN_UP, JOBS, run
 from engramlog_server.events.alarms import Alarms
 
 ALARM = "job_refused"
@@ -101,11 +102,18 @@ class Refused(Exception):
     """A job that is not one of ours. The reason names a field or a size, never a value."""
 
 
+class Former(Refused):
+    """A job of ours, of a kind that this release no longer has: an earlier one put it into the queue."""
+
+
 class JobValidator:
     """Reads the jobs of one store's queue, and refuses all others with an alarm."""
 
-    def __init__(self, client: redis.Redis, store_id: str, partitions: int, alarms: Alarms) -> None:
+    def __init__(
+        self, client: redis.Redis, store_id: str, partitions: int, alarms: Alarms, tell: Tell = silent
+    ) -> None:
         self._client = client
+        self._tell = tell
         self._store_id = store_id
         self._partitions = partitions
         self._alarms = alarms
@@ -161,7 +169,7 @@ class JobValidator:
         if not (isinstance(arguments, list) and len(arguments) == 4) or named != {}:
             raise Refused("its arguments are not kind, store, partition and tick")
         kind, store_id, partition, tick = arguments
-        if not isinstance(kind, str) or kind not in JOBS:
+        if not isinstance(kind, str) or kind not in JOBS.keys() | FORMER_JOBS:
             raise Refused(f"its kind is none of {', '.join(JOBS)}")
         if store_id != self._store_id:
             raise Refused("it is about another store")
@@ -169,24 +177,36 @@ class JobValidator:
             raise Refused(f"its partition is no whole number from 0 to {self._partitions - 1}")
         if not isinstance(tick, str) or not _TICK.fullmatch(tick):
             raise Refused("its tick is no time such as 20261122T0900")
+        if kind in FORMER_JOBS:
+            raise Former(kind)
+
+    def drop(self, job_id: bytes, kind: str) -> None:
+        """Remove a job of a former kind, and log it."""
+        self._remove(job_id)
+        self._tell(
+            "job dropped", job=job_id.decode(), reason=f"an earlier release scheduled it, and {kind} jobs are gone"
+        )
 
     def refuse(self, job_id: bytes, reason: str) -> None:
         """Remove a job from the queue and its registries, count it, and raise an alarm."""
-        keys = [f"rq:{registry}:{self.name}" for registry in ("scheduled", "failed", "finished", "deferred")]
-        with self._client.pipeline() as pipeline:
-            pipeline.lrem(self.taken_key, 0, job_id)  # type: ignore[arg-type]
-            if len(job_id) < MOST_ID:
-                pipeline.unlink(b"rq:job:" + job_id)
-            pipeline.hincrby(schedule_key(self._store_id), REFUSED, 1)
-            for key in keys:
-                pipeline.zrem(key, job_id)
-            pipeline.execute(raise_on_error=False)
+        self._remove(job_id)
+        self._client.hincrby(schedule_key(self._store_id), REFUSED, 1)
         name = _shown(job_id)
         if name in self._named or len(self._named) < SUBJECTS:
             self._named.add(name)
             self._alarms.raised(ALARM, name, reason)
         else:
             self._alarms.raised(ALARM, "", "many more: `engramlog status` counts them")
+
+    def _remove(self, job_id: bytes) -> None:
+        keys = [f"rq:{registry}:{self.name}" for registry in ("scheduled", "failed", "finished", "deferred")]
+        with self._client.pipeline() as pipeline:
+            pipeline.lrem(self.taken_key, 0, job_id)  # type: ignore[arg-type]
+            if len(job_id) < MOST_ID:
+                pipeline.unlink(b"rq:job:" + job_id)
+            for key in keys:
+                pipeline.zrem(key, job_id)
+            pipeline.execute(raise_on_error=False)
 
 
 class StoreJob(Job):
@@ -198,6 +218,9 @@ class StoreJob(Job):
         """Read the job's fields. Raises NoSuchJobError if there is no such job, or it was refused just now."""
         try:
             fields = self.validator.read(self.id)
+        except Former as error:
+            self.validator.drop(self.id.encode(), str(error))
+            raise NoSuchJobError(f"{self.id} was dropped") from None
         except Refused as error:
             self.validator.refuse(self.id.encode(), str(error))
             raise NoSuchJobError(f"{self.id} was refused: {error}") from None

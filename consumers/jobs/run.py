@@ -269,6 +269,8 @@ JOBS: Mapping[str, JobKind] = {
     EMBED: JobKind(embed, 1, lambda served: served.embedder),
 }
 """Every kind of job. `judge` is for raw memories that `consumers.jobs.raw_memories` left behind."""
+FORMER_JOBS = frozenset({"links"})
+"""Kinds of earlier releases. Their jobs can still be in the queue after an upgrade, and have nothing to do."""
 Kinds = Mapping[str, float | None]
 """Kinds that are scheduled, each with `JobKind.every_minutes`."""
 

@@ -39,7 +39,7 @@ from engramlog_server.projections.embedding.vectors import VectorKeys
 
 
 class DueJobs:
-    """Links and extraction are due if events were folded since the last run, judging if raw events wait, embedding if vectors are
+    """Extraction is due if events were folded since the last run, judging if raw events wait, embedding if vectors are
     missing."""
 
     def __init__(

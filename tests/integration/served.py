@@ -29,7 +29,8 @@ class Served:
         self.told: list[tuple[str, dict[str, Any]]] = []
         self.alarms: list[tuple[str, str, str]] = []
         client = connect(url)
-        self.queue = store_queue(client, JobValidator(client, self.store_id, live.log.partitions, self), self.stop)
+        validator = JobValidator(client, self.store_id, live.log.partitions, self, self.tell)
+        self.queue = store_queue(client, validator, self.stop)
         self.serving = JobResources(url, 10.0, self.tell, self.stop)
 
     def raised(self, name: str, subject: str = "", text: str = "") -> None:

@@ -201,6 +201,26 @@ def test_what_is_no_job_of_ours_is_taken_out_told_and_counted_and_the_next_job_g
     assert queue_of(client).count == client.llen(served.queue.intermediate_queue_key) == 0
 
 
+def test_a_job_that_an_earlier_release_put_into_the_queue_is_dropped_with_a_line_and_no_alarm(
+    served: Served, client: redis.Redis
+) -> None:
+    enqueue(client, args=("links", *GOOD[1:]), job_id="links-1")
+    enqueue(client)
+    served.work()
+    assert [(fact, facts["job"]) for fact, facts in served.told if fact == "job dropped"] == [
+        ("job dropped", "links-1")
+    ]
+    assert (served.alarms, count(client), client.exists("rq:job:links-1"), finished(client)) == ([], 0, 0, 1)
+    assert queue_of(client).count == client.llen(served.queue.intermediate_queue_key) == 0
+
+
+def test_a_job_of_a_former_kind_is_read_as_strictly_as_any_other(served: Served, client: redis.Redis) -> None:
+    with_arguments("links", "another", 0, TICK)(client)
+    enqueue(client, args=("links", *GOOD[1:]), on_success=Callback("os.abort"))
+    served.work()
+    assert reasons(served) == ["it is about another store", "it has success_callback_name"]
+
+
 def test_an_id_that_can_be_none_is_refused_and_told_in_plain_letters(served: Served, client: redis.Redis) -> None:
     ids = [b"\x1b[2Jred", b"\xff\xfe", b"a:b", b"", b"x" * HUGE]
     client.rpush(served.queue.key, *ids)
