@@ -627,6 +627,8 @@ class OwnerErasure(Shape, frozen=True, kw_only=True):
     """The log's chain there, which no erasure changes."""
     unproven: Count = 0
     """How many places could not be seen to from there."""
+    line: Hex | None = None
+    """SHA-256 of the line that stands in the place of its key."""
 
 
 class WordsErasure(Shape, frozen=True, kw_only=True):

@@ -44,8 +44,11 @@ from engramlog_server.projections.redis.create import BACKED_UP, SEALED, backed_
 from engramlog_server.projections.redis.model_uses import is_day_key
 from engramlog_server.projections.redis.store import slices
 
+_Wiped = Mapping[str, Mapping[int, Sequence[int]]]
+"""Erasure -> by partition the seqs of the entries that lost their words by it, in order."""
 
-def wiped_by(wire: Wire, tags: Sequence[str]) -> dict[str, dict[int, list[int]]]:
+
+def wiped_by(wire: Wire, tags: Sequence[str]) -> _Wiped:
     """Erasure -> by partition the seqs of the entries that lost their words by it, in order. Raises StoreError.
 
     Entries that this log lacks, because it is an older copy, are left out.
@@ -79,17 +82,10 @@ MOST_NAMED = 20
 class _Lines(NamedTuple):
     """What a store still has of erased owners."""
 
-    destroyed: dict[str, str]
-    """Owner -> by which erasure its key was destroyed."""
+    destroyed: dict[str, bytes]
+    """Owner -> the line in the place of its key, which was destroyed."""
     readmitted: dict[str, tuple[bytes, int]]
     """Owner -> line of its readmission, and the head of its partition."""
-
-
-class _Wiped(NamedTuple):
-    """Entries of one partition."""
-
-    partition: int
-    seqs: list[int]
 
 
 def compare_erasures(wire: Wire, store_id: str, tags: Sequence[str], verdict: Findings) -> None:
@@ -101,7 +97,7 @@ def compare_erasures(wire: Wire, store_id: str, tags: Sequence[str], verdict: Fi
 
 
 def _compare(wire: Wire, store_id: str, tags: Sequence[str], verdict: Findings) -> None:
-    lines, wiped = _lines(wire, tags), _wiped(wire, tags)
+    lines, wiped = _lines(wire, tags), wiped_by(wire, tags)
     keys = LogKeys(tags[partition_of(ERASURES, len(tags))])
     if not (lines.destroyed or lines.readmitted or wiped or wire.call("HEXISTS", keys.heads, ERASURES)):
         return
@@ -109,12 +105,16 @@ def _compare(wire: Wire, store_id: str, tags: Sequence[str], verdict: Findings) 
     _compare_words(wire, store_id, tags, wiped, told, verdict)
     said = [one for one in told if isinstance(one, OwnerErasure)]
     steps = {(one.label, one.erasure, one.step) for one in said}
-    for owner, erasure in sorted(lines.destroyed.items()):
+    left = {one.erasure: one.line for one in said if one.step == "ended"}
+    for owner, line in sorted(lines.destroyed.items()):
+        erasure = erasure_of(line)
         if not any((label_of(store_id, owner), erasure, step) in steps for step in ("began", "ended")):
             verdict.differs("a key that was destroyed by no erasure that the log tells of", owner=owner)
-    for owner, (line, head) in sorted(lines.readmitted.items()):
+        elif left.get(erasure) not in (None, sha256(line).hexdigest()):
+            verdict.differs("another line in the place of a destroyed key than its erasure left", owner=owner)
+    for owner, (again, head) in sorted(lines.readmitted.items()):
         try:
-            seq, erasure = readmission(owner, line)
+            seq, erasure = readmission(owner, again)
         except StoreMismatch:
             continue  # its partition's verification reports it
         if seq > head or (label_of(store_id, owner), erasure, "readmitted") not in steps:
@@ -136,7 +136,7 @@ def _lines(wire: Wire, tags: Sequence[str]) -> _Lines:
         keys = LogKeys(tag)
         for raw, line in pairs(wire, keys.secrets):
             if is_tombstone(line):
-                found.destroyed[shown(raw)] = erasure_of(line)
+                found.destroyed[shown(raw)] = line
         head = whole_number(wire.call("HGET", keys.meta, "head"))
         for raw, line in pairs(wire, keys.readmitted):
             found.readmitted[shown(raw)] = line, head
@@ -147,21 +147,21 @@ def _compare_words(
     wire: Wire,
     store_id: str,
     tags: Sequence[str],
-    wiped: Mapping[str, _Wiped],
+    wiped: _Wiped,
     told: Sequence[OwnerErasure | WordsErasure],
     verdict: Findings,
 ) -> None:
     """Report words erased without an erasure in the log, and erasures that left something else than they state."""
     known = {one.erasure for one in told if isinstance(one, WordsErasure)}
-    for erasure, found in sorted(wiped.items()):
+    for erasure, by in sorted(wiped.items()):
         if erasure not in known:
             verdict.differs(
                 "entries that lost their words by no erasure that the log tells of",
-                entries=[position_text(found.partition, seq) for seq in found.seqs[:MOST_NAMED]],
+                entries=[position_text(number, seq) for number, seqs in by.items() for seq in seqs][:MOST_NAMED],
             )
     ended = _ended_words(told)
     if others := [one for one in ended if _left_others(one, wiped)]:
-        wiped = _wiped(wire, tags)  # those that ended while the log was read are no difference
+        wiped = wiped_by(wire, tags)  # those that ended while the log was read are no difference
         whole = {label_of(store_id, owner) for owner in _lines(wire, tags).destroyed}
         for one in others:
             if one.label not in whole and _left_others(one, wiped):
@@ -169,7 +169,7 @@ def _compare_words(
                     "an erasure of words that left other entries than it says",
                     erasure=one.erasure,
                     said=one.events,
-                    entries=len(wiped[one.erasure].seqs) if one.erasure in wiped else 0,
+                    entries=sum(map(len, wiped.get(one.erasure, {}).values())),
                 )
 
 
@@ -185,21 +185,14 @@ def _ended_words(told: Sequence[OwnerErasure | WordsErasure]) -> list[WordsErasu
     return [one for of in found.values() for one in of.values()]
 
 
-def _left_others(one: WordsErasure, wiped: Mapping[str, _Wiped]) -> bool:
+def _left_others(one: WordsErasure, wiped: _Wiped) -> bool:
     """Whether an erasure took the words of other entries than it states."""
-    mine = wiped.get(one.erasure, _Wiped(0, []))
-    return one.events != len(mine.seqs) or bool(
-        one.events and one.entries != positions_digest(mine.partition, mine.seqs)
+    found = wiped.get(one.erasure, {})
+    if not one.events:
+        return bool(found)
+    return [positions_digest(number, seqs) for number, seqs in found.items()] != [one.entries] or one.events != sum(
+        map(len, found.values())
     )
-
-
-def _wiped(wire: Wire, tags: Sequence[str]) -> dict[str, _Wiped]:
-    """Erasure -> the entries that lost their words by it."""
-    return {
-        erasure: _Wiped(partition, seqs)
-        for erasure, of in wiped_by(wire, tags).items()
-        for partition, seqs in of.items()
-    }
 
 
 def _said(wire: Wire, keys: LogKeys) -> Iterator[OwnerErasure | WordsErasure]:

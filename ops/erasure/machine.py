@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from datetime import datetime
+from hashlib import sha256
 from secrets import token_bytes
 from typing import Any, Literal, NamedTuple
 
@@ -312,7 +313,7 @@ class _Outcome(NamedTuple):
     said: Mapping[str, Any]
     """What the event of its end says."""
     certified: Mapping[str, Any]
-    """What the certificate says besides."""
+    """What the certificate says."""
     listed: Mapping[str, Any]
     """What the list says."""
     unproven: Sequence[str]
@@ -414,7 +415,7 @@ class _Erasure:
             dump=rewritten.dump,
             keys_saved_at=kept.saved_at,
             not_proven=[*unproven, *kept.not_proven],
-            **{**found.said, **found.certified},
+            **found.certified,
         )
 
 
@@ -478,8 +479,8 @@ class _OwnerGoes(_Erasure):
                 " see `engramlog verify`"
             )
         return _Outcome(
-            {"events": self._entries.total},
-            {"open_entries": self._entries.open},
+            {"events": self._entries.total, "line": sha256(line or b"").hexdigest()},
+            {"events": self._entries.total, "open_entries": self._entries.open},
             {"key": erased_name(line or b"").hex()},
             unproven,
         )
@@ -596,9 +597,10 @@ class _WordsGo(_Erasure):
             unproven.append(f"something about them was said meanwhile, again and again: run `{AGAIN}` once more")
         salts = tuple(one for one, by in self.wire.seals.keys.wiped() if by.erasure == erasure)
         sealed = self._sealed(msgspec.structs.replace(self._going, events=b""))
+        said = {"memories": len(reach.memories), "events": len(seqs), "entries": positions_digest(self.number, seqs)}
         return _Outcome(
-            {"memories": len(reach.memories), "events": len(seqs), "entries": positions_digest(self.number, seqs)},
-            {"turns": len(reach.turns), "said_meanwhile": meanwhile},
+            said,
+            {**said, "turns": len(reach.turns), "said_meanwhile": meanwhile},
             {"sealed": sealed, "salts": salts},
             unproven,
         )

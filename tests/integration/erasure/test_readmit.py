@@ -193,3 +193,15 @@ def test_who_was_erased_in_silence_or_brought_back_so_is_found(erasing: Erasing)
     assert erasing.of_the_store() == ["a key that was destroyed by no erasure that the log tells of"]
     client.hset(keys["ada"].readmitted, "ada", "1 01a21d08-ba31-74e0-a0ca-3a9546f0b459")
     assert "a readmission that the log does not tell of" in erasing.of_the_store()
+
+
+@pytest.mark.parametrize("at", [12, -20, -1])
+def test_a_flipped_byte_of_an_erased_owners_line_is_found(erasing: Erasing, at: int) -> None:
+    """Of the erasure's id, and of the name of the key that was destroyed."""
+    erasing.jobs.tell("ada", created("Ada keeps bees", "bees", 0))
+    erasing.erase("ada")
+    keys = LogKeys(erasing.live.tag_of("ada"))
+    line = bytearray(erasing.live.client.hget(keys.secrets, "ada"))  # type: ignore[arg-type]
+    line[at] ^= 1
+    erasing.live.client.hset(keys.secrets, "ada", bytes(line))
+    assert erasing.of_the_store() != []

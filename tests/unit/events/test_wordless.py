@@ -85,7 +85,7 @@ STAYS: dict[str, set[str]] = {
         "grants[].actors", "grants[].trust", "reason",
     },
     "ReadRecorded": {"principal", "key_id", "token", "what", "call", "whose", "times"},
-    "OwnerErasure": _OF_THE_STORE,
+    "OwnerErasure": _OF_THE_STORE | {"line"},
     "WordsErasure": _OF_THE_STORE | {"memories", "entries"},
 }  # fmt: skip
 """By type of event: the fields that an erasure leaves. Synonyms, and why a source was set aside or an event was dropped, are about

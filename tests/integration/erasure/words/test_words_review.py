@@ -136,6 +136,21 @@ def test_of_an_owner_who_was_readmitted_newer_erasures_are_compared(store: Erasi
         assert [one["what"] for one in verify_store(wire).differences] == [OTHERS]
 
 
+@pytest.mark.parametrize("was_first", [True, False])
+def test_an_entry_of_another_partition_that_lost_its_words_by_an_erasure_is_found(
+    store: ErasingWords, was_first: bool
+) -> None:
+    """Whichever of the two was said first."""
+    erased, other = (store.far, ADA) if was_first else (ADA, store.far)
+    certificate = store.erase_words("pet", owner=erased)
+    assert store.differences() == []
+    seq = store.seqs(other)["paint"]
+    salts = store.salts_of(seq, other)
+    with store.wire() as wire:
+        wire.seals.keys.wipe({salts: Wiped(certificate.erasure, store.number(other), seq)})
+        assert [one["what"] for one in verify_store(wire).differences] == [OTHERS]
+
+
 @pytest.mark.parametrize(("of", "what"), [("owner", "memory"), ("owner", "turn"), ("turn", "turn")])
 def test_a_mark_that_was_exchanged_for_another_is_told(store: ErasingWords, of: str, what: str) -> None:
     """Without it the door takes words in again, though it knows of as many marks."""
