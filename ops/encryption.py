@@ -160,7 +160,7 @@ def carry_out(
         wrap_kept(wire, tags, file)  # it holds owners' secrets, which open all that is sealed now
         unseen = _drop_failures(store, wire)
         probe("before files are rewritten")
-        rewritten = rewrite_all(store.embedded, wire, on_wait, "engramlog seal")
+        rewritten = rewrite_all(store.embedded, wire, store.settings, on_wait, "engramlog seal")
         rewritten.not_proven.extend(unseen)
         probe("before the end")
         run.end(wire)  # first: what stayed would have a later rebuild believe that it was done
@@ -273,6 +273,4 @@ def _drop_failures(store: OldStore, wire: Wire) -> list[str]:
     finally:
         queue.close()
         client.close()
-    return [
-        "the Redis of the queue (ENGRAMLOG_QUEUE_URL) writes its own files: run BGREWRITEAOF there, and BGSAVE where it dumps"
-    ]
+    return []

@@ -153,7 +153,7 @@ class RedisServer:
                 time.sleep(0.01)
 
     def reset(self) -> None:
-        """Empty, with the baseline's settings and no script, replication, pause or slow log of an earlier test."""
+        """Empty, with the baseline's settings and no script, replication, pause, slow log or file of an earlier test."""
         with self.client() as client:
             client.execute_command("REPLICAOF", "NO", "ONE")
             client.execute_command("CLIENT", "UNPAUSE")
@@ -162,6 +162,8 @@ class RedisServer:
             client.flushall()
             client.script_flush()
             client.slowlog_reset()
+        for left in (*self._folder.glob("*.rdb"), *self._folder.glob("appendonlydir/*")):
+            left.unlink(missing_ok=True)
 
     def stop(self) -> None:
         """End the process by its id and remove its folder."""

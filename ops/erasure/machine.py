@@ -189,7 +189,7 @@ def carry_out(
             forget(store, plan.owner)
         on_progress(3, STEPS)
         probe("before files are rewritten")
-        rewritten = rewrite_all(store.embedded, wire, on_wait, AGAIN)
+        rewritten = rewrite_all(store.embedded, wire, settings, on_wait, AGAIN)
         on_progress(4, STEPS)
         probe("before it is proved")
         done = run.certified(build, rewritten)

@@ -141,8 +141,7 @@ def test_what_failed_jobs_quoted_goes_and_jobs_of_other_queues_stay(
             assert not queue.exists("rq:results:ours")
             assert queue.hget("rq:job:theirs", "exc_info") == WORD.encode()
             assert queue.xlen("rq:results:theirs") == 1
-        assert [one for one in answer["not_proven"] if "ENGRAMLOG_QUEUE_URL" in one] == answer["not_proven"]
-        assert bool(answer["not_proven"]) == elsewhere
+        assert answer["not_proven"] == []
     finally:
         if own is not None:
             own.stop()

@@ -15,7 +15,7 @@ import pytest
 from engramlog_server.consumers.encryption import remnants
 from engramlog_server.ops.erasure.residue import CHUNK, NOT_KNOWN, Probes, Residue, _Search, probes_of, residue_of
 from tests.integration.erasure.erased import ADA, WORD, Erasing
-from tests.servers import RedisServer
+from tests.servers import RedisServer, wheel_server
 
 PIECE = f"the {WORD} 0 of {ADA} sings".encode()
 
@@ -56,6 +56,29 @@ def test_a_store_of_before_is_full_of_what_is_searched_for(store: Erasing) -> No
     assert residue.exit_code == 1
     assert {what for _, what in found(residue)} >= {"key", "salt"}
     assert {one.what for one in residue.findings if "/" in one.where} >= {"key", "salt"}
+
+
+def test_a_redis_of_the_queue_that_keeps_files_writes_them_again_too(store: Erasing) -> None:
+    """It has files of before the erasure, which Redis packed: nobody could say that no word is in them."""
+    queue = RedisServer(wheel_server(), appendonly="yes")
+    store.settings = store.settings.model_copy(update={"queue_url": queue.url})
+    try:
+        with queue.client() as client:
+            client.set("rq:job:another", b"another program's")
+            client.save()
+            done = store.erase()
+            assert client.get("rq:job:another") == b"another program's"
+    finally:
+        queue.stop()
+    assert (done.not_proven, done.residue and done.residue.not_reached) == ([], [])
+
+
+def test_a_redis_of_the_queue_that_cannot_be_reached_is_told(store: Erasing, tmp_path: Path) -> None:
+    store.settings = store.settings.model_copy(update={"queue_url": f"unix://{tmp_path}/nobody"})
+    done = store.erase()
+    assert [one for one in done.not_proven if "ENGRAMLOG_QUEUE_URL" in one] == done.not_proven != []
+    assert done.residue is not None
+    assert done.residue.exit_code == 3
 
 
 PLANTED: dict[str, Callable[[Any], object]] = {
