@@ -10,6 +10,8 @@ MAX_RESULTS = 100
 """Of one search."""
 WORKING_MESSAGES = 30
 """Messages of a session that working memory holds: 15 rounds (seed 003)."""
+AGED = ("compressed", "under_threshold")
+"""Reasons for which a memory is withheld only because it is old."""
 LEAST_WEIGHT = 0.3
 """Associations weaker than this are not followed in a map."""
 MOST_NODES = 36

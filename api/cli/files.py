@@ -14,6 +14,7 @@ from engramlog_server.api.cli.command import told_as
 from engramlog_server.api.exchange.lines import count_lines
 from engramlog_server.api.operations.records import FILE, LONG_TURNS, TURNS_ONLY
 from engramlog_server.events.errors import EngramlogError, StoreFull
+from engramlog_server.projections.choices import AGED
 
 if TYPE_CHECKING:
     from engramlog_server.api.application import Application
@@ -100,8 +101,6 @@ def extract_imported(application: Application, imported: ImportReport) -> None:
 
 def long_ago_in(application: Application, imported: ImportReport) -> int:
     """How many memories of the first owner of an import normal mode withholds for their age alone."""
-    from engramlog_server.projections.laws.modes import AGED
-
     owner = next(iter(imported.owners), None)
     if owner is None or imported.done.error is not None:
         return 0

@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 from engramlog_server.api.mcp.connection import Connection, Session
 from engramlog_server.api.mcp.recorded import Behind, ToolAnswer, shaped
 from engramlog_server.events.errors import refused
-from engramlog_server.projections.laws.modes import AGED
+from engramlog_server.projections.choices import AGED
 from engramlog_server.projections.shapes import Change, Found, Hit, ToldBeside, Why, Withheld
 
 LEAST_RELEVANCE = 0.6

@@ -5,8 +5,6 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 from urllib.parse import SplitResult, urlsplit
 
-from redis.connection import parse_url
-
 Kind = Literal["server", "cluster"]
 SCHEMES: dict[str, tuple[Kind, bool]] = {
     "redis": ("server", False),
@@ -54,7 +52,7 @@ def read_address(url: str) -> StoreAddress:
     kind, tls = SCHEMES[scheme]
     try:
         if kind == "server":
-            parse_url(url)  # type: ignore[no-untyped-call]
+            _parsed(url)
             _ = urlsplit(url).port
             return StoreAddress(kind, (), {}, tls)
         return _nodes(tls, rest)
@@ -62,6 +60,13 @@ def read_address(url: str) -> StoreAddress:
         raise ValueError(f"{error}; in a URL such as {EXAMPLES}") from None
     except ValueError:
         raise ValueError(f"a URL such as {EXAMPLES}") from None
+
+
+def _parsed(url: str) -> dict[str, Any]:
+    """What redis-py reads of the URL of one server."""
+    from redis.connection import parse_url  # noqa: PLC0415 - settings name a server seldom, and redis-py takes 60 ms
+
+    return dict(parse_url(url))  # type: ignore[no-untyped-call]
 
 
 class _Wrong(ValueError):
@@ -85,7 +90,7 @@ def _options(split: SplitResult, tls: bool, who: str, first: ServerPlace) -> dic
     """User, password, database and query, as redis-py reads them of one server."""
     scheme, user = ("rediss" if tls else "redis"), f"{who}@" if who else ""
     query = f"?{split.query}" if split.query else ""
-    options: dict[str, Any] = dict(parse_url(f"{scheme}://{user}{first}/{query}"))  # type: ignore[no-untyped-call]
+    options: dict[str, Any] = _parsed(f"{scheme}://{user}{first}/{query}")
     if "db" in options:
         raise _Wrong("the database in the path, and none in the query")
     options["db"] = 0

@@ -15,7 +15,6 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from engramlog_server.events.errors import EngramlogError, StoreUnavailable
-from engramlog_server.ops.embedded.lock import is_used
 from engramlog_server.ops.every import Every
 
 if TYPE_CHECKING:
@@ -171,6 +170,8 @@ class Supervisor:
         return self._stopping or self._open is None
 
     def _is_idle(self, store: OpenStore) -> bool:
+        from engramlog_server.ops.embedded.lock import is_used
+
         ours = store.embedded is not None and store.embedded.owned
         idle = ours and not self._in_use and monotonic() - self._last_used > self._idle_seconds
         return idle and store.embedded is not None and not is_used(store.embedded.folder)

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engramlog_server.events.parameters import Parameters
+from engramlog_server.projections.choices import AGED
 from engramlog_server.projections.laws.law import Floats, Instants, Law
 from engramlog_server.projections.laws.weighted import activations
 from engramlog_server.projections.memory.columns import Columns
@@ -37,8 +38,6 @@ REASONS = (
     "merged", "retired", "superseded", "ground_changed", "corrected", "negated", "compressed", "under_threshold",
 )  # fmt: skip
 """Why a memory is withheld, strongest first: the first that holds is the one told."""
-AGED = ("compressed", "under_threshold")
-"""Those of them that say no more than that it is old."""
 SHOWN_BY: dict[str, str] = {
     "sensitive": "get --reveal",
     "deleted": "debug",

@@ -246,3 +246,9 @@ def test_no_other_command_pays_for_the_import() -> None:
     code = "import sys, engramlog_server.ops.main; print([name for name in sys.modules if name.split('.')[0] == 'mcp'])"
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, check=True)
     assert done.stdout.decode().strip() == "[]"
+
+
+def test_a_server_loads_what_opens_and_reads_a_store_when_it_is_first_asked() -> None:
+    code = "import sys, engramlog_server.ops.processes.mcp; print(sorted({'redis', 'numpy', 'fastapi'} & sys.modules.keys()))"
+    done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, check=True)
+    assert done.stdout.decode().strip() == "[]"
