@@ -112,7 +112,7 @@ def checked_call(caller: Caller, call: str, need: Need, told: Mapping[str, Any],
                 caller.check(verb, whose, sensitivity=SECRET if verb == "reveal" else 0)
             if need.verb == "reveal" or told.get("reveal"):
                 caller.check("reveal", whose, sensitivity=SECRET)
-            if need.least and whose is not None:
+            if need.least and whose is not None and not need.narrows(told):
                 caller.check("read", whose, mode=mode, sensitivity=need.least)
     except AccessDenied:
         record(caller, "denied", call, whose)

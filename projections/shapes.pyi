@@ -1313,6 +1313,7 @@ class UnplacedWhy(BasisTold, ToldBeside):
     order: NotRequired[str]
     aside: NotRequired[AsideTold | None]
     above: NotRequired[RankComparison | None]
+    limited: NotRequired[bool]
 
 class Why(UnplacedWhy, Place): ...
 

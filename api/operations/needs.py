@@ -40,6 +40,8 @@ class Need(NamedTuple):
     """By which verb's modes and sensitivity its answer is narrowed; None: it is not, for the verb itself shows what is hidden."""
     least: int = 0
     """The sensitivity below which nobody is told anything of it: it withholds by no lower one."""
+    narrows: Callable[[Told], bool] = lambda _told: False
+    """Whether the service answers whoever reads below `least` too, and leaves out what needs it."""
     by: Callable[[Told], str | None] = lambda _told: None
     """A mode that it reads by, by what it is told."""
     is_by_mode: Callable[[Told], bool] = lambda _told: True
@@ -86,7 +88,7 @@ def _whole(told: Told) -> str | None:
 
 
 def _compares_ranks(told: Told) -> bool:
-    """Whether `why` compares two memories; only then its `mode` matters."""
+    """Whether `why` compares two memories: only then its `mode` matters, and part of it is no words of the log."""
     return told.get("above") is not None or told.get("query") is not None
 
 
@@ -99,7 +101,7 @@ WITHHELD_FROM = 2
 READ = Need("read", told="read")
 OF_THE_LOG = READ._replace(least=WITHHELD_FROM)
 """Reads that tell words of events beside memories."""
-WHY = OF_THE_LOG._replace(is_by_mode=_compares_ranks)
+WHY = OF_THE_LOG._replace(is_by_mode=_compares_ranks, narrows=_compares_ranks)
 MAKES = Need("produce", also=lambda _told: ("read",), least=WITHHELD_FROM)
 """What is made of the owner's memories is told to whoever has it made."""
 SAYS = Need("produce", speaks=_actor)

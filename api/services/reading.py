@@ -30,6 +30,7 @@ from engramlog_server.api.requests.checks import (
     is_secret,
     masked,
     question_name,
+    telling_in_hand,
     told_lines,
     told_times,
 )
@@ -552,7 +553,8 @@ class Reader(MeaningReader):
 
         `above`, `query`: also why the memory ranks above or below another, as a search of this mode, ranking and search mode ranks
         both; `language` (`en` or `zh`) of the sentence is the question's by default. Raises InputError if one of the two is missing
-        or both memories are the same, and NotFound if the owner has no such other memory.
+        or both memories are the same, and NotFound if the owner has no such other memory. A caller who reads below level 2 is
+        shown neither changes nor origins (`limited`), because the log does not say which lower level its words have.
         """
         page = page_asked(owner, memory_id, limit, cursor, order, times, {"law": law})
         pair = None
@@ -623,6 +625,11 @@ class Reader(MeaningReader):
             memory = self.memory(snapshot, owner, memory_id)
             self._weigh_search(owner, snapshot)
             answer = why(snapshot.view, memory, snapshot.now, None if limit is None else MOST_NODES)
+            telling = telling_in_hand()
+            if pair is not None and telling is not None and telling.by_sensitivity:
+                nothing: OriginTree = {"memory": memory_id, "nodes": []}
+                ranks = self._compare_ranks(owner, snapshot, pair)
+                return {**answer, "provenance": nothing, "above": ranks, "limited": True}, snapshot.place
             answer["aside"] = self.aside_of(owner, snapshot, memory_id)
             tell_erased_sources(self._views, owner, snapshot.view, answer["provenance"])
             if pair is not None:

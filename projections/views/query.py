@@ -371,6 +371,7 @@ def why(view: OwnerView, memory: Memory, now: int, most: int | None = None) -> U
         "order": "oldest",
         "aside": None,
         "above": None,
+        "limited": False,
     }
 
 

@@ -343,6 +343,8 @@ class Why(BasisTold, ToldBeside, Place):
     """The source by whose setting aside the memory is withheld."""
     above: RankComparison | None = None
     """Its rank and that of the memory named by `above`, for a question; null if none was named."""
+    limited: bool = False
+    """Whether `changes` and `provenance` are empty because the key reads below sensitivity 2."""
 
 
 class Provenance(LinesTold, Placed):

@@ -92,6 +92,33 @@ def test_why_of_one_memory_needs_no_mode_and_of_two_the_one_that_ranks_them(stor
         reader.why(owner, "stands", **asked)
 
 
+@pytest.mark.parametrize("most", [0, 1])
+def test_a_key_below_the_level_of_the_log_compares_the_ranks_of_what_it_reads_and_is_shown_no_change(
+    store: HttpStore, owner: str, most: int
+) -> None:
+    store.told(
+        owner,
+        created("tea", "I drink green tea", owner=owner),
+        created("coffee", "I drink coffee", owner=owner),
+        created("clinic", "I drink at the clinic", owner=owner, sensitivity=2),
+    )
+    reader = store.application.for_(agent(owner, "read", most=most)).reader
+    asked = {"above": "coffee", "query": "What do I drink?"}
+
+    told, whole = reader.why(owner, "tea", **asked), store.application.reader.why(owner, "tea", **asked)
+
+    assert told["limited"]
+    assert not whole["limited"]
+    assert (told["changes"], told["next"], told["provenance"]) == ([], None, {"memory": "tea", "nodes": []})
+    assert told["weight"] == whole["weight"]
+    ranked = {found["id"]: found["score"] for found in reader.search(owner, "What do I drink?", trace=False)["results"]}
+    assert {told["above"][name]["id"]: told["above"][name]["score"] for name in ("first", "second")} == ranked
+    with pytest.raises(NotFound):
+        reader.why(owner, "tea", above="clinic", query="What do I drink?")
+    with pytest.raises(AccessDenied, match="up to sensitivity 2"):
+        reader.why(owner, "tea")
+
+
 def test_how_many_hidden_memories_match_is_not_told(store: HttpStore, owner: str) -> None:
     store.told(owner, *hidden_ones(owner))
     app = store.application.for_(agent(owner, "read"))
