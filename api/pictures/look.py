@@ -55,9 +55,6 @@ class Look(NamedTuple):
         return self.width < 600
 
 
-USUAL = Look()
-
-
 def checked_look(
     width: int = WIDTH, height: int = HEIGHT, language: str = LANGUAGES[0], theme: str = THEMES[0]
 ) -> Look:

@@ -289,13 +289,6 @@ def _among_best(overlaps: Values, gaps: Integers, most: int) -> npt.NDArray[np.b
     return kept
 
 
-def overlap(a: Iterable[str], b: Iterable[str]) -> float:
-    """Jaccard overlap of two keyword lists in [0, 1], whatever their case; 0 if both are empty (seed 004, 5.1.1)."""
-    one, other = {word.casefold() for word in a}, {word.casefold() for word in b}
-    shared = len(one & other)
-    return shared / (len(one) + len(other) - shared) if shared else 0.0
-
-
 class KeywordIndex:
     """Entries by their keywords, which are lower-cased, each once, as in records. Not for two threads at once.
 

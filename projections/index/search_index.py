@@ -232,11 +232,6 @@ class Bm25Index:
         return key in self._keys
 
     @property
-    def row_count(self) -> int:
-        """One more than the highest row ever given: how long a column aligned to rows must be."""
-        return self._keys.count
-
-    @property
     def mean_length(self) -> float:
         """Mean length of the texts in tokens; 0 if there are none."""
         return self._total_length / len(self._keys) if len(self._keys) else 0.0
@@ -370,7 +365,7 @@ class Bm25Index:
         return int(self._postings.lengths[self._document_of[self._keys.row(key)]])
 
     def lengths(self) -> Integers:
-        """Tokens of the text of each row up to `row_count`; of a row that no key has, of any text."""
+        """Tokens of the text of each row ever given; of a row that no key has, of any text."""
         found: Integers = self._postings.lengths[np.frombuffer(self._document_of, dtype=np.int64)]
         return found
 

@@ -19,7 +19,6 @@ from engramlog_server.projections.redis.view import RedisViews
 REACHES = (128, 1_024)
 """How many of an owner's newest events are looked back over: the second where the first do not tell enough."""
 PIECE = 500
-Progress = Callable[[int, int], None]
 
 
 class Recent(NamedTuple):

@@ -6,7 +6,7 @@ A side is a view and the instant at which it is read: of two moments, or of what
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import NamedTuple
 
@@ -178,12 +178,6 @@ class Beside:
 class _Found(NamedTuple):
     memory: Memory | None
     standing: SideStanding | None
-
-
-def side_standings(side: Side, mode: Mode) -> dict[str, SideStanding]:
-    """Memory -> where it stands. `shown` and `reason` are those of the mode where nothing is asked; weights are unclipped."""
-    found = Standings(side, mode)
-    return {memory.id: found.of(row, memory) for row, memory in enumerate(side.view.columns)}
 
 
 def differing(before: Side, after: Side, mode: Mode, check: Check = unchecked) -> Iterator[Difference]:
@@ -406,8 +400,3 @@ def owner_differs(before: Side, after: Side) -> OwnerDiffers:
         if here != there:
             told["parameters"][name] = {"before": here, "after": there}
     return told
-
-
-def ids_of(moved: Iterable[Iterable[str]]) -> frozenset[str]:
-    """All ids of several lists."""
-    return frozenset(one for ids in moved for one in ids)

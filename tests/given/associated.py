@@ -51,3 +51,8 @@ def links_of(index: AssociationIndex, memory_id: str, parameters: Parameters = D
     """The edges of a member by the other's id, in their order."""
     found = index.neighbours(row_of(index, memory_id), parameters)
     return {index.id_of(link.to_row): link for link in found}
+
+
+def overlap(one: Iterable[str], other: Iterable[str]) -> float:
+    """Jaccard overlap of two lists of keywords in [0, 1]; 0 if both are empty."""
+    return len({*one} & {*other}) / (len({*one, *other}) or 1)

@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from engramlog_server.events.parameters import Parameters
 from engramlog_server.projections.index.associations import CO_HIT, DERIVED, AssociationIndex
-from engramlog_server.projections.index.keyword_index import overlap
 from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.record import HOUR, SECRET, Edge, Memory
 from engramlog_server.projections.ranking.associations import spread
-from tests.given.associated import half, index_of, memory
+from tests.given.associated import half, index_of, memory, overlap
 
 IDS = [f"m{number}" for number in range(9)]
 maybe = st.none() | st.sampled_from(["one", "two"])

@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.projections.index.keyword_index import Entry, KeywordIndex, best_of, overlap
+from engramlog_server.projections.index.keyword_index import Entry, KeywordIndex, best_of
+from tests.given.associated import overlap
 
 WORDS = ["coffee", "tea", "咖啡", "猫", "cat", "dog"]
 IDS = [f"m{number:02}" for number in range(24)]

@@ -98,7 +98,6 @@ _ENGLISH_FLEETING = (
     r"|story|game|dream)|I(?:'m| am) an? (?:\w+ )?(?:character|avatar|wizard|elf|robot|AI)\b|.*\b(?:role-?play\w*|pretend\w*"
     r"|supposed to|coming soon)\b"
 )
-_PERSON = "(?:{ours})"
 _CHINESE_HEAD = (
     f"(?:{TIME}|再就是|再有就是|还有|另外|顺便说一?下?|其实|不过){{{{0,2}}}}"
     "(?:我(?:们|們|自己|这边|家里?)?的?(?:{ours})?|咱们|(?:{ours})(?:叫[^，。]{{1,4}})?"

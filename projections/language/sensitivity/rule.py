@@ -91,16 +91,11 @@ def pieces(
             yield piece
 
 
-def places(lower: str, words: Iterable[str]) -> list[tuple[int, int]]:
-    """Where the words stand, in reading order: (start, end). Of words that end in one place the longest counts.
+def ends_of(lower: str, words: Iterable[str]) -> dict[int, int]:
+    """Where the words stand, crowded or not: each end with its start. Of words that end in one place the longest counts.
 
     A Latin word counts only where no letter stands beside it.
     """
-    return spaced(lower, ends_of(lower, words))
-
-
-def ends_of(lower: str, words: Iterable[str]) -> dict[int, int]:
-    """The same of all of them, crowded or not: each end with its start."""
     starts: dict[int, int] = {}
     for word in words:
         at = lower.find(word)

@@ -26,7 +26,7 @@ from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.ranking.recall import search
 from engramlog_server.projections.ranking.search_request import SearchRequest
 from engramlog_server.projections.reports.listing import listing
-from engramlog_server.projections.reports.sides import Side, side_standings
+from engramlog_server.projections.reports.sides import Side
 from engramlog_server.projections.views.query import ViewQuery
 from engramlog_server.projections.views.view import OwnerView
 from tests.acceptance.helpers.store import Store
@@ -48,6 +48,7 @@ from tests.given.events import (
     revised,
     unmerged,
 )
+from tests.given.sides import side_standings
 
 SLOW = settings(
     phases=[Phase.explicit, Phase.generate],  # to shrink a story that a store is told takes minutes

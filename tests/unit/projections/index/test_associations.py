@@ -6,7 +6,6 @@ import pytest
 
 from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.projections.index.associations import AssociationIndex
-from engramlog_server.projections.index.keyword_index import overlap
 from engramlog_server.projections.memory.record import Memory, with_changes
 from tests.given.associated import half, index_of, links_of, memory
 from tests.rows import each_row
@@ -16,18 +15,6 @@ def weights(*memories: Memory, of: str = "a", parameters: Parameters = DEFAULTS)
     """Kind and weight of one memory's edges, by the other's id."""
     links = links_of(index_of(memories), of, parameters)
     return {other: (link.link, link.weight) for other, link in links.items()}
-
-
-@each_row(
-    ("one", "other", "expected"),
-    [
-        (["a", "b"], ["a", "b"], 1.0), (["a", "b", "c"], ["b", "c", "d"], 0.5), (["a"], ["b"], 0.0), ([], ["b"], 0.0),
-        ([], [], 0.0), (["Coffee", "咖啡"], ["coffee", "茶"], 1 / 3), (["coffee", "COFFEE"], ["coffee"], 1.0),
-    ],
-)  # fmt: skip
-def test_overlap_is_what_is_shared_of_all_words_whatever_their_case(one, other, expected) -> None:
-    assert overlap(one, other) == expected
-    assert overlap(other, one) == expected
 
 
 WORDS = tuple(f"w{number}" for number in range(10))

@@ -55,7 +55,7 @@ def test_a_dropped_key_is_gone_and_its_row_goes_to_the_next() -> None:
     with pytest.raises(KeyError):
         index.key(row)
     index.put("juice", "orange juice")
-    assert (index.row("juice"), index.row_count) == (row, 4)
+    assert (index.row("juice"), len(index.lengths())) == (row, 4)
 
 
 def test_rows_outside_are_key_errors() -> None:

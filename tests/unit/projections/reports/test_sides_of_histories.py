@@ -15,7 +15,6 @@ from engramlog_server.projections.reports.sides import (
     Sorting,
     Touches,
     differing,
-    side_standings,
     sorted_out,
 )
 from engramlog_server.projections.views.view import OwnerView
@@ -23,6 +22,7 @@ from tests.examples import examples
 from tests.given.events import at, secret_of, stored
 from tests.given.events import told as described
 from tests.given.histories import histories
+from tests.given.sides import side_standings
 
 QUICK = settings(deadline=None, max_examples=examples(60), suppress_health_check=[HealthCheck.too_slow])
 SAID = ("content", "summary", "keywords", "tags", "category", "kind", "tier", "confidence", "sensitivity")
