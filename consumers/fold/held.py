@@ -183,6 +183,8 @@ class HeldPartitions:
         self._tell, self._alarms = tell, alarms
         self._clocks = NodeClocks(wire, tags)
         self.folders: dict[int, PartitionFolder] = {}
+        self._dropped: dict[int, Lease] = {}
+        """Leases of what was dropped, which stand in Redis until they end or are given back."""
         self.quiet_until = 0.0
         """Until then what is taken anew after a refusal is not told again."""
         self._next_renewal = 0.0
@@ -335,6 +337,7 @@ class HeldPartitions:
         lease = take_lease(self._wire, keys, self._worker_id, now_ms=now_ms, ttl_ms=self._lease_ms)
         if lease is None:
             return False
+        self._dropped.pop(partition, None)
         folder = self.folders[partition] = self._folder_of(lease)
         self._on_taken()
         self._unsure.add(partition)
@@ -399,13 +402,22 @@ class HeldPartitions:
 
     def stands_still(self, partition: int, error: FoldError) -> None:
         """Leave a partition alone for a while, and say so; the others go on."""
+        if isinstance(error, LogRolledBack):  # an entry that is gone, if there is a hole: one alarm tells of it
+            try:
+                refuse_gap(self._wire, self._tags[partition])
+            except LogGap as gap:
+                error = gap
         self._not_before[partition] = monotonic() + self._standing_seconds
         self._alarms.raised(STANDS_STILL[type(error)], f"partition {partition}", error.message)
         folder = self.folders.pop(partition, None)
-        if folder is not None:
-            self._tell("fold stopped", reason=error.message, alarm=True, **error.context)
-            self._lane.settle()  # what was folded before the place stays
-            release_lease(self._wire, folder.lease)
+        lease = self._dropped.pop(partition, None) if folder is None else folder.lease
+        try:
+            if folder is not None:
+                self._tell("fold stopped", reason=error.message, alarm=True, **error.context)
+                self._lane.settle()  # what was folded before the place stays
+        finally:
+            if lease is not None:
+                release_lease(self._wire, lease)
 
     def all_fold(self) -> None:
         """What is held is folded and committed: alarms of the newly taken that they stand still are over."""
@@ -503,6 +515,7 @@ class HeldPartitions:
             raise failed
 
     def drop(self) -> None:
-        """Hold nothing; what is held in Redis is held until its leases end."""
+        """Hold nothing; what is held in Redis is held until its leases end, or a partition is found to stand still."""
+        self._dropped |= {partition: folder.lease for partition, folder in self.folders.items()}
         self.folders.clear()
         self._clocks.drop()

@@ -234,3 +234,34 @@ def test_a_foreign_entry_beyond_the_head_is_taken_away_as_the_runbook_says(redis
         wait_until(store.folded)
         wait_until(lambda: not alarms.standing)
         assert store.differences() == []
+
+
+def _holder(store: Live) -> str | None:
+    held: bytes | None = store.client.hget(BuildKeys(_keys(store).tag, FIRST_BUILD).checkpoint, "holder")  # type: ignore[assignment]
+    return None if held is None else held.decode()
+
+
+@pytest.mark.parametrize("point", ["before a commit", "commit sent", "between prefetch and commit"])
+def test_the_lease_is_given_back_whatever_the_worker_did_when_an_entry_was_deleted(
+    redis_server: RedisServer, point: str
+) -> None:
+    """A commit of the deleted entry is refused then, and the worker begins anew without what it held."""
+    with live_store(redis_server.url, partitions=2) as store:
+        events = [store.created(BROKEN, f"m{number}") for number in range(APPENDED)]
+        store.append(*events[:FOLDED])
+        taken = list[Entries]()
+
+        def probe(at: str) -> None:
+            if at == point and not taken and store.log.head(partition_of(BROKEN, 2)) == APPENDED:
+                taken.append(_entries(store))
+                store.client.xdel(_keys(store).stream, f"{APPENDED}-0")
+
+        alarms = KeptAlarms()
+        store.start_worker("folder", probe=probe, alarms=alarms, standing_seconds=0.2)
+        wait_until(store.folded)
+        store.append(*events[FOLDED:])
+        wait_until(lambda: taken and any(name == "partition_gap" for name, _ in alarms.standing))
+        wait_until(lambda: _holder(store) is None, seconds=10.0)
+        assert {name for name, _ in alarms.standing} == {"partition_gap"}
+        _lay(store, taken[0])
+        wait_until(lambda: store.folded() and not alarms.standing)
