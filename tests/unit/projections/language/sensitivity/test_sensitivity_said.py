@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from engramlog_server.projections.language.sensitivity import codes, keys, logins, passwords, personal
 from engramlog_server.projections.language.sensitivity.fold import folded, in_lower_case
-from engramlog_server.projections.language.sensitivity.rule import AFTER, BEFORE, FREE, SPACING, listed, pieces, places
+from engramlog_server.projections.language.sensitivity.rule import (
+    AFTER,
+    BEFORE,
+    FREE,
+    SPACING,
+    ends_of,
+    listed,
+    pieces,
+    spaced,
+)
 from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity, reasons
 from tests.given.sensitive_texts import HARMLESS_CHINESE, HARMLESS_ENGLISH, SECRET_CHINESE, SECRET_ENGLISH
 from tests.rows import each_row
@@ -92,6 +101,6 @@ def test_what_is_read_closely_of_64_kib_is_a_few_times_as_long_however_often_a_w
 ) -> None:
     for word in words:
         text = in_lower_case(folded((word + " 1") * (65_536 // (len(word.encode()) + 2))))
-        read = [len(piece.text) for piece in pieces(text, text, places(text, words))]
+        read = [len(piece.text) for piece in pieces(text, text, spaced(text, ends_of(text, words)))]
         assert len(read) <= FREE + len(text) // SPACING + 1
         assert sum(read) <= (BEFORE + AFTER + SPACING) * (FREE + len(text) // SPACING + 1)
