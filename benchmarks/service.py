@@ -13,7 +13,7 @@ from time import monotonic, sleep
 from typing import NamedTuple
 
 from engramlog import Memory
-from engramlog.starting import listens
+from engramlog.home import listens
 
 START_SECONDS = 60.0
 _TICK = os.sysconf("SC_CLK_TCK")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import copy
 import os
+import ssl
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -13,13 +14,12 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from engramlog import deleting, following, many, pictures, questions, reading, talk, writing
-from engramlog.authority import trusting
-from engramlog.errors import Unreachable, refused
-from engramlog.following import SILENCE, Changed, Messages, changes_in
+from engramlog import questions, reading, writing
+from engramlog.errors import InputError, Unreachable, refused
 from engramlog.home import URL as HOME
 from engramlog.home import AsyncHomeTransport, HomeTransport, home_of
 from engramlog.questions import Questions
+from engramlog.reading import SILENCE, Changed, Messages, changes_in
 from engramlog.token import Told, token_for
 from engramlog.verb import Verb, as_called
 from engramlog.wire import Answer, Lost, Outcome, Pause, Plan, Request, Retry, Scope, got, path_of, refusal_of
@@ -34,16 +34,16 @@ class Verbs(Questions):
     """Everything that can be asked and told of an owner's memories."""
 
     add = Verb(writing.add)
-    add_many = Verb(many.add_many)
-    append = Verb(many.append)
+    add_many = Verb(writing.add_many)
+    append = Verb(writing.append)
     context = Verb(reading.context)
     get = Verb(reading.get)
     get_all = Verb(reading.get_all)
     update = Verb(questions.edit, "update")
-    import_chats = Verb(talk.import_chats)
-    extract = Verb(talk.extract)
+    import_chats = Verb(writing.import_chats)
+    extract = Verb(writing.extract)
     delete = Verb(writing.delete)
-    delete_all = Verb(deleting.delete_all)
+    delete_all = Verb(writing.delete_all)
     history = Verb(reading.history)
     confirm = Verb(writing.confirm)
     report_ground = Verb(writing.report_ground)
@@ -51,9 +51,9 @@ class Verbs(Questions):
     unmerge = Verb(writing.unmerge)
     restore = Verb(writing.restore)
     why = Verb(reading.why)
-    export = Verb(following.export)
-    curves_picture = Verb(pictures.curves_picture)
-    map_picture = Verb(pictures.map_picture)
+    export = Verb(reading.export)
+    curves_picture = Verb(reading.curves_picture)
+    map_picture = Verb(reading.map_picture)
 
     scope: Scope
     _token: Told
@@ -90,7 +90,7 @@ class Memory(Verbs):
     """The memories that an Engramlog service keeps.
 
     Without more it is the service of this user's data folder, through the socket in it, started where it does not run and the
-    application is installed, unless `start=False`: see `engramlog.starting`. `url` names another (else `ENGRAMLOG_URL`; `URL`
+    application is installed, unless `start=False`: see `engramlog.home`. `url` names another (else `ENGRAMLOG_URL`; `URL`
     where only a token is given), `token` is what that asks for (else `ENGRAMLOG_TOKEN`, else, of a service of this machine, what
     lies in the data folder: see `engramlog.token`). `owner` says whose memories are meant (else each verb names one), `timeout`
     is in seconds for each part of a request, `retry` how often what may be sent again is. `authority` is a file of PEM with the
@@ -287,3 +287,27 @@ def _lost(error: httpx2.TransportError) -> Lost:
 
 def _answer(answer: httpx2.Response) -> Answer:
     return Answer(answer.status_code, answer.content, {name.lower(): value for name, value in answer.headers.items()})
+
+
+AUTHORITY = (
+    "the path of a file of PEM with the certificate of an authority, or the service's own where it signed itself"
+)
+
+
+def trusting(authority: str | os.PathLike[str] | None) -> ssl.SSLContext | bool:
+    """What checks the service's certificate: the authority in this file, else in that of `SSL_CERT_FILE`, else the usual ones.
+
+    There is no way to believe any: who reads along would read the key. Raises InputError for a file that holds none.
+    """
+    named = authority if authority is not None else os.environ.get("SSL_CERT_FILE") or None
+    if named is None:
+        return True
+    try:
+        context = ssl.create_default_context(cafile=Path(named).expanduser())
+    except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+        got = getattr(error, "strerror", None) or str(error)
+        name = "authority" if authority is not None else "SSL_CERT_FILE"
+        raise InputError(
+            f"{name}: got {named} ({got}); allowed: {AUTHORITY}", field="authority", allowed=AUTHORITY
+        ) from None
+    return context

@@ -1,17 +1,29 @@
-"""Transports to the service of this user's data folder, through the socket in it; it is started where nothing listens."""
+"""The service of this user's data folder: reached by the socket in it, and started where nothing listens there.
+
+Whoever listens on that socket is a process of this user, for nobody else can write to the folder; so the folder's token is shown
+to him alone. A port of this machine anybody may take first. What is started is the `engramlog` command beside this Python, or
+the first of PATH, never one of the current folder or one that others could have put there. It is started once however many
+programs ask at a time, belongs to none of them, and ends by itself: ten minutes after the last request, or as soon as
+`engramlog up` wants the store.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from contextlib import ExitStack
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from threading import Lock
+from threading import Lock, Thread
+from time import monotonic, sleep
 
 import httpx2
 
-from engramlog.folder import data_folder, is_private
-from engramlog.starting import ensure, listens, reachable
+from engramlog.errors import Unreachable
+from engramlog.folder import data_folder, is_private, make_private, not_by_others
 from engramlog.token import lying_in
 
 URL = "http://localhost"
@@ -130,3 +142,190 @@ def home_of(url: str | None, token: str | None) -> Path | None:
     ):
         return None
     return data_folder().absolute()
+
+
+SOCKET = "api.sock"
+LOCK = "engramlog.start"
+LOG = "service.log"
+COMMAND = "engramlog"
+IDLE_SECONDS = 600
+"""How long what was started stays unasked."""
+START_SECONDS = 60.0
+"""How long a start may take, and how long that of another program is waited for."""
+LOOK_SECONDS = 0.05
+LONGEST = 100
+"""Bytes of a socket's path; the kernel takes 107 (Linux) or 103 (macOS)."""
+LAST_BYTES, LAST_LINES, MOST_WORDS = 16_384, 5, 1_000
+NAME_IT = 'name one that runs elsewhere: Memory("http://127.0.0.1:8733"), or ENGRAMLOG_URL'
+
+
+@contextmanager
+def reachable(folder: Path) -> Iterator[str]:
+    """A path of the folder's socket that is short enough for the kernel, for the length of a `with`."""
+    path = folder / SOCKET
+    if len(os.fsencode(path)) <= LONGEST:
+        yield str(path)
+        return
+    within = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield f"/proc/self/fd/{within}/{SOCKET}"
+    finally:
+        os.close(within)
+
+
+def listens(folder: Path) -> bool:
+    """Whether the folder's service is there. Never waits."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as probe, suppress(OSError):
+        probe.setblocking(False)
+        with reachable(folder) as path:
+            with suppress(BlockingIOError):  # it listens, and many others wait
+                probe.connect(path)
+            return True
+    return False
+
+
+def ensure(folder: Path, *, start: bool) -> None:
+    """Return once the folder's service listens; started first where nobody did and `start` allows it.
+
+    Raises Unreachable where it cannot be started, with the last words of what was.
+    """
+    if is_private(folder) and listens(folder):
+        return
+    if not start:
+        raise _unreachable(
+            f"nothing serves the data folder {folder}, and start=False; run `engramlog up`, or {NAME_IT}"
+        )
+    command = find_command()
+    _prepare(folder)
+    until = monotonic() + START_SECONDS
+    with _alone(folder, until) as ours:
+        if ours and not listens(folder):
+            note = f"engramlog: starting the service in {folder} (first start takes a few seconds)"
+            print(note, file=sys.stderr, flush=True)
+            _start(command, folder, until)
+
+
+def find_command() -> Path:
+    """The `engramlog` command. Raises Unreachable where there is none, or none that others could not have put there."""
+    named = [Path(sys.executable).parent] if sys.executable else []
+    named += [Path(place) for place in os.environ.get("PATH", os.defpath).split(os.pathsep) if place]
+    passed_over: list[str] = []
+    for place in named:
+        command = place / COMMAND
+        if not place.is_absolute() or not command.is_file() or not os.access(command, os.X_OK):
+            continue
+        if not_by_others(command.resolve()) and not_by_others(place.resolve()):
+            return command
+        passed_over.append(f"{command} was passed over: others than you could change it")
+    why = "".join(f"; {one}" for one in passed_over[:3])
+    raise _unreachable(
+        f"nothing serves the data folder, and there is no `{COMMAND}` command to start it with, beside {sys.executable} or on PATH"
+        f"{why}. Install the application, or {NAME_IT}"
+    )
+
+
+def _prepare(folder: Path) -> None:
+    """Make the folder where it is missing, and refuse one in which others could put a socket."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise _unreachable(
+            f"the data folder {folder} cannot be made ({error.strerror}); ENGRAMLOG_DATA names one"
+        ) from None
+    if not make_private(folder):
+        raise _unreachable(
+            f"the data folder {folder} is another user's, or others could write to it, and what lies in it may be theirs: look"
+            f" through it, then close it (chmod 700 {folder}), or name another by ENGRAMLOG_DATA"
+        )
+
+
+@contextmanager
+def _alone(folder: Path, until: float) -> Iterator[bool]:
+    """True for the one program that may start the service now; False where it listens meanwhile, by another's doing."""
+    descriptor = -1
+    try:
+        descriptor = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        while not _locked(descriptor):
+            if listens(folder):
+                yield False
+                return
+            if monotonic() > until:
+                raise _unreachable(
+                    f"another program has been starting the service of {folder} for {START_SECONDS:g} s; see {folder / LOG}"
+                )
+            sleep(LOOK_SECONDS)
+        yield True
+    except OSError as error:
+        raise _unreachable(f"the data folder {folder} cannot be used ({error.strerror})") from None
+    finally:
+        if descriptor >= 0:
+            os.close(descriptor)
+
+
+def _locked(descriptor: int) -> bool:
+    import fcntl  # noqa: PLC0415 - not everywhere is one, and where there is none nothing is started
+
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
+
+
+def _start(command: Path, folder: Path, until: float) -> None:
+    """Start the service and wait until it listens. One that finds a predecessor still leaving is started again."""
+    log = folder / LOG
+    process = _process(command, folder, log)
+    while not listens(folder):
+        code = process.poll()
+        if code == 0:
+            sleep(LOOK_SECONDS)
+            process = _process(command, folder, log)
+        elif code is not None:
+            how = f"signal {-code}" if code < 0 else f"exit code {code}"
+            raise _unreachable(
+                f"the service of {folder} could not be started: {_last_words(log) or how} (`{command} up`)"
+            )
+        if monotonic() > until:
+            process.terminate()
+            raise _unreachable(
+                f"the service of {folder} was not ready after {START_SECONDS:g} s and was ended: {_last_words(log)}"
+            )
+        sleep(LOOK_SECONDS)
+    Thread(target=process.wait, name="engramlog service", daemon=True).start()  # or it stays a zombie once it ended
+
+
+def _process(command: Path, folder: Path, log: Path) -> subprocess.Popen[bytes]:
+    """The service as a process of its own session: a Ctrl-C here does not end it for others."""
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
+    told = os.open(log, flags, 0o600)
+    try:
+        return subprocess.Popen(
+            [str(command), "up", "--idle", str(IDLE_SECONDS), "--json"],
+            env={**os.environ, "ENGRAMLOG_DATA": str(folder)},
+            cwd=folder,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=told,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise _unreachable(f"the service of {folder} could not be started: {command} cannot be run ({error})") from None
+    finally:
+        os.close(told)
+
+
+def _last_words(log: Path) -> str:
+    """What it said last, without its log lines where it said anything else."""
+    try:
+        told = log.read_bytes()[-LAST_BYTES:].decode("utf-8", "replace")
+    except OSError:
+        return ""
+    lines = [line for line in told.splitlines() if line.strip()]
+    plain = [line for line in lines if not line.startswith("{")]
+    words = " ".join((plain or lines)[-LAST_LINES:])[-MOST_WORDS:]
+    return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in words)
+
+
+def _unreachable(message: str) -> Unreachable:
+    return Unreachable(message, tries=0)

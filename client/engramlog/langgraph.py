@@ -30,11 +30,11 @@ from langgraph.store.base import (
     validate_op_namespace,
 )
 
-from engramlog import appending, questions, reading, writing
+from engramlog import questions, reading, writing
 from engramlog.answers import Card, Detail
 from engramlog.client import AsyncMemory, Memory
-from engramlog.errors import NotFound, refused
-from engramlog.events import event, said
+from engramlog.errors import InputError, NotFound, refused
+from engramlog.events import event, said, wrote
 from engramlog.wire import Plan, Scope
 
 PAGE = 100
@@ -169,6 +169,21 @@ def _get(scope: Scope, layout: Layout, op: GetOp) -> Plan[Item | None]:
     )
 
 
+def _standing(scope: Scope, owner: str, memory_id: str) -> Plan[Detail]:
+    """The memory, if events may still change it. Raises NotFound, or InputError where it was purged or merged away."""
+    memory = yield from reading.get(scope, memory_id, owner=owner, trace=False)
+    if memory.purged_at is not None:
+        raise InputError(f"memory {memory_id} was purged: nothing can change it", owner=owner, memory_id=memory_id)
+    if memory.merged_into is not None:
+        raise InputError(
+            f"memory {memory_id} was merged into {memory.merged_into}, which stands for it: name that one, or unmerge it",
+            owner=owner,
+            memory_id=memory_id,
+            merged_into=memory.merged_into,
+        )
+    return memory
+
+
 def _put(scope: Scope, layout: Layout, op: PutOp) -> Plan[None]:
     owner, memory_id = layout.owner(op.namespace, "namespace"), layout.memory_id(op.namespace, op.key)
     there = yield from _there(scope, owner, memory_id, trace=False)
@@ -183,13 +198,13 @@ def _put(scope: Scope, layout: Layout, op: PutOp) -> Plan[None]:
         )
         if not added.ignored:
             return
-        there = yield from appending.standing(scope, owner, memory_id)
+        there = yield from _standing(scope, owner, memory_id)
     told = said(scope, owner, "assistant", None)
     events = [] if there.deleted_at is None else [event(scope, told, "MemoryRestored", memory_id=memory_id)]
     if there.content != content:
         events.append(event(scope, told, "MemoryRevised", memory_id=memory_id, content=content))
     if events:
-        yield from appending.wrote(scope, told, events, about=[])
+        yield from wrote(scope, told, events, about=[])
 
 
 def _search(scope: Scope, layout: Layout, op: SearchOp) -> Plan[list[SearchItem]]:

@@ -65,9 +65,8 @@ from engramlog.answers import (
     SynonymsKnown,
     WhoAsks,
 )
-from engramlog.appending import done_to
 from engramlog.edge import spelled
-from engramlog.events import said
+from engramlog.events import done_to, said
 from engramlog.reading import memory_path
 from engramlog.verb import Verb
 from engramlog.wire import Plan, Scope, ask, checked, given, got, of_all, pairs, path_of, posted, quoted

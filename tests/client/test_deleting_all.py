@@ -53,7 +53,7 @@ def test_core_memories_stay_and_are_named_with_the_reason(memory: Any, owner: st
 
 
 def test_it_goes_in_pages(memory: Any, owner: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engramlog.deleting.PAGE", 2)
+    monkeypatch.setattr("engramlog.writing.PAGE", 2)
     mine = [memory.add(f"Cup {number}", owner=owner).id for number in range(5)]
     assert sorted(memory.delete_all(owner=owner).deleted) == sorted(mine)
 
@@ -86,7 +86,7 @@ def test_when_the_answer_is_lost_everything_is_deleted_once_and_told(kind: str, 
 def test_under_one_key_it_is_done_once_and_what_was_told_since_stays(
     memory: Any, owner: str, running: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engramlog.deleting.PAGE", 2)
+    monkeypatch.setattr("engramlog.writing.PAGE", 2)
     first_id = memory.add("My name is Lin", owner=owner, memory_id="a-core").id
     mine = [memory.add(f"Cup {number}", owner=owner).id for number in range(3)]
     application = running.http.application
@@ -107,7 +107,7 @@ def test_under_one_key_it_is_done_once_and_what_was_told_since_stays(
 def test_under_a_key_what_can_be_deleted_is_looked_for_in_one_page_at_most(
     owner: str, running: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engramlog.deleting.PAGE", 2)
+    monkeypatch.setattr("engramlog.writing.PAGE", 2)
     with proxy(running.url) as between, connected("sync", between.url) as memory:
         for name in ("a-core", "b-core", "c-cup"):
             memory.add(f"It is {name}", owner=owner, memory_id=name)
@@ -124,7 +124,7 @@ def test_under_a_key_what_can_be_deleted_is_looked_for_in_one_page_at_most(
 def test_a_call_that_was_cut_off_goes_on_under_its_key(
     owner: str, running: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engramlog.deleting.PAGE", 2)
+    monkeypatch.setattr("engramlog.writing.PAGE", 2)
     with proxy(running.url) as between, connected("sync", between.url) as memory:
         mine = [memory.add(f"Cup {number}", owner=owner).id for number in range(5)]
         posts = iter([*["pass"] * 2, *["refuse"] * 9])

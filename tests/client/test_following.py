@@ -9,7 +9,7 @@ import httpx2
 import pytest
 
 from engramlog import AsyncMemory, InputError, Memory, UnexpectedAnswer, Unreachable
-from engramlog.following import MOST_MESSAGE, Message, Messages, changes_in
+from engramlog.reading import MOST_MESSAGE, Message, Messages, changes_in
 from tests.given.client import Service, connected, new_owner
 from tests.rows import each_row
 

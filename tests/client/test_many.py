@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 
 from engramlog import Conflict, InputError, Unreachable
-from engramlog.many import OF_MEMORY
+from engramlog.writing import OF_MEMORY
 from engramlog_server.api.operations.saying import ADD
 from tests.given.client import Proxy, Service, connected, new_owner, owner_of, service
 from tests.rows import each_row
@@ -81,7 +81,7 @@ def test_what_is_no_list_of_envelopes_is_refused_before_anything_is_sent(
 def test_more_than_a_request_holds_goes_in_several_and_in_order(
     memory: Any, between: Proxy, running: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engramlog.many.MOST", 3)
+    monkeypatch.setattr("engramlog.writing.MOST", 3)
     done = memory.append([creation(f"m{number}") for number in range(7)])
     assert [len(json.loads(body)) for body in between.posted()] == [3, 3, 1]
     places = [int(one.position.partition(":")[2]) for one in done.receipts]
@@ -90,7 +90,7 @@ def test_more_than_a_request_holds_goes_in_several_and_in_order(
 
 
 def test_a_request_has_a_bound_in_bytes_too(memory: Any, between: Proxy, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engramlog.many.MOST_BYTES", 1_000)
+    monkeypatch.setattr("engramlog.writing.MOST_BYTES", 1_000)
     memory.append([creation(f"m{number}", data={"content": "x" * 400}) for number in range(3)])
     assert [len(json.loads(body)) for body in between.posted()] == [1, 1, 1]
 
@@ -98,7 +98,7 @@ def test_a_request_has_a_bound_in_bytes_too(memory: Any, between: Proxy, monkeyp
 def test_the_refusal_of_a_later_request_names_the_event_and_what_is_written_before(
     memory: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engramlog.many.MOST", 2)
+    monkeypatch.setattr("engramlog.writing.MOST", 2)
     events = [creation(f"m{number}") for number in range(4)] + [creation("m5", data={"importance": 99})]
     with pytest.raises(InputError) as refusal:
         memory.append(events)
@@ -109,7 +109,7 @@ def test_the_refusal_of_a_later_request_names_the_event_and_what_is_written_befo
 
 
 def test_where_no_event_is_written_at_all_it_is_a_conflict(memory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engramlog.many.MOST", 1)
+    monkeypatch.setattr("engramlog.writing.MOST", 1)
     known = [creation(name, event_id=str(uuid4())) for name in ("a", "b")]
     memory.append(known)
     others = [one | {"data": one["data"] | {"content": "Another"}} for one in known]
@@ -134,7 +134,7 @@ def test_events_whose_answer_is_lost_are_appended_once(
 def test_what_is_lost_for_good_tells_what_was_written_before(
     memory: Any, between: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engramlog.many.MOST", 1)
+    monkeypatch.setattr("engramlog.writing.MOST", 1)
     between.fates = ["pass", *["refuse"] * 9]
     with pytest.raises(Unreachable, match="from number 1") as failure:
         memory.append([creation("a"), creation("b")])
@@ -148,7 +148,7 @@ def test_expected_heads_are_for_one_request(memory: Any, monkeypatch: pytest.Mon
         memory.append([creation("b")], expected_heads={owner: 0})
     head = int(first.receipts[0].position.partition(":")[2])
     assert memory.append([creation("b")], expected_heads={owner: head}).appended == 1
-    monkeypatch.setattr("engramlog.many.MOST", 1)
+    monkeypatch.setattr("engramlog.writing.MOST", 1)
     with pytest.raises(InputError) as refusal:
         memory.append([creation("c"), creation("d")], expected_heads={owner: 0})
     assert refusal.value.field == "expected_heads"
@@ -173,7 +173,7 @@ def test_many_texts_are_remembered_in_one_request_and_found_at_once(memory: Any,
 def test_more_memories_than_a_request_holds_are_told_in_order(
     memory: Any, between: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engramlog.many.MOST", 2)
+    monkeypatch.setattr("engramlog.writing.MOST", 2)
     added = memory.add_many([f"Cup number {number}" for number in range(5)])
     assert (len(between.posted()), len(added.event_ids), len(added.changes)) == (3, 5, 5)
     assert [memory.get(one).content for one in added.ids] == [f"Cup number {number}" for number in range(5)]
@@ -182,7 +182,7 @@ def test_more_memories_than_a_request_holds_are_told_in_order(
 def test_the_refusal_of_a_later_thousand_tells_the_ids_and_receipts_of_those_before(
     memory: Any, between: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engramlog.many.MOST", 2)
+    monkeypatch.setattr("engramlog.writing.MOST", 2)
     told = [{"content": f"Cup {name}", "memory_id": name} for name in "abc"] + [{"content": "I read", "importance": 99}]
     with pytest.raises(InputError, match="from number 2") as refusal:
         memory.add_many(told)
@@ -200,7 +200,7 @@ def test_of_each_memory_of_many_all_may_be_told_that_add_takes_but_what_is_of_th
 def test_a_key_of_many_stands_for_all_of_them_so_that_fewer_or_more_are_refused_and_nothing_is_written(
     memory: Any, running: Service, monkeypatch: pytest.MonkeyPatch, other: list[str]
 ) -> None:
-    monkeypatch.setattr("engramlog.many.MOST", 2)
+    monkeypatch.setattr("engramlog.writing.MOST", 2)
     memory.add_many(["Cup 0", "Cup 1", "Cup 2"], key="k")
     before = running.log(owner_of(memory))
     with pytest.raises(InputError) as refusal:
@@ -212,7 +212,7 @@ def test_a_key_of_many_stands_for_all_of_them_so_that_fewer_or_more_are_refused_
 def test_many_whose_first_call_was_cut_off_are_finished_by_the_second(
     memory: Any, between: Proxy, running: Service, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engramlog.many.MOST", 2)
+    monkeypatch.setattr("engramlog.writing.MOST", 2)
     between.fates = ["pass", *["refuse"] * 20]
     with pytest.raises(Unreachable):
         memory.add_many(["Cup 0", "Cup 1", "Cup 2"], key="k")

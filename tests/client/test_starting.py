@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from engramlog import Memory, Unreachable, starting
+from engramlog import Memory, Unreachable, home
 from engramlog.folder import is_private
 from engramlog_server.ops.settings import load_settings
 from tests.given.client import EAGER, KINDS, connected
@@ -53,7 +53,7 @@ class Machine:
 
     def facts(self, name: str) -> list[dict[str, Any]]:
         """What the service that was started last told of this name."""
-        lines = (self.folder / starting.LOG).read_text().splitlines()
+        lines = (self.folder / home.LOG).read_text().splitlines()
         return [
             one for one in map(json.loads, filter(lambda line: line.startswith("{"), lines)) if one["event"] == name
         ]
@@ -78,13 +78,13 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Machine
     monkeypatch.setenv("ENGRAMLOG_JOB_WORKERS", "0")
     monkeypatch.setenv("PATH", os.defpath)
     monkeypatch.setattr(sys, "executable", str(python))
-    start = starting._process
+    start = home._process
 
     def recorded(*told: Any) -> subprocess.Popen[bytes]:
         made.started.append(start(*told))
         return made.started[-1]
 
-    monkeypatch.setattr(starting, "_process", recorded)
+    monkeypatch.setattr(home, "_process", recorded)
     yield made
     for process in made.started:
         process.terminate()
@@ -143,14 +143,14 @@ def test_unasked_it_ends_and_leaves_nothing_behind_and_the_next_call_starts_it_a
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     machine.install()
-    monkeypatch.setattr(starting, "IDLE_SECONDS", 1)
+    monkeypatch.setattr(home, "IDLE_SECONDS", 1)
     with Memory(owner="alice", timeout=PATIENCE) as memory:
         added = memory.add("I drink coffee")
         machine.ended()
         assert machine.started[0].returncode == 0
         assert machine.facts("leaving")[0]["why"] == "nobody has asked for 1 s"
-        assert not (machine.folder / starting.SOCKET).exists()
-        monkeypatch.setattr(starting, "IDLE_SECONDS", 600)
+        assert not (machine.folder / home.SOCKET).exists()
+        monkeypatch.setattr(home, "IDLE_SECONDS", 600)
         assert [one.id for one in memory.search("coffee").results] == [added.id]
     assert len(machine.started) == 2
 
@@ -203,7 +203,7 @@ def test_a_bad_setting_is_told_in_the_words_of_the_service(machine: Machine, mon
 
 def test_what_does_not_get_ready_is_ended(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
     machine.install("#!/bin/sh\necho 'still thinking' >&2\nexec sleep 600\n")
-    monkeypatch.setattr(starting, "START_SECONDS", 1.0)
+    monkeypatch.setattr(home, "START_SECONDS", 1.0)
     with Memory(owner="alice") as memory, pytest.raises(Unreachable, match="was not ready after 1 s and was ended"):
         memory.get_all()
     assert machine.started[0].wait(PATIENCE) == -signal.SIGTERM
@@ -262,7 +262,7 @@ def test_a_folder_to_which_others_can_write_is_not_trusted(machine: Machine) -> 
     machine.folder.mkdir()
     machine.folder.chmod(0o777)
     with (
-        listening(str(machine.folder / starting.SOCKET), socket.AF_UNIX) as listener,
+        listening(str(machine.folder / home.SOCKET), socket.AF_UNIX) as listener,
         Memory(owner="alice", retry=EAGER) as memory,
     ):
         with pytest.raises(Unreachable, match=r"others could write to .* look through it, .*chmod 700"):
@@ -317,7 +317,7 @@ def test_a_socket_that_was_removed_ends_the_service_which_is_started_anew(machin
     machine.install()
     with Memory(owner="alice", timeout=PATIENCE) as memory:
         memory.add("I drink coffee")
-    (machine.folder / starting.SOCKET).unlink()
+    (machine.folder / home.SOCKET).unlink()
     with Memory(owner="alice", timeout=PATIENCE) as memory:
         assert memory.get_all().total == 1
     assert machine.started[0].wait(PATIENCE) == 0
@@ -332,7 +332,7 @@ def test_an_up_whose_socket_was_removed_is_joined_by_a_service_that_can_be_found
         with Memory(owner="alice", timeout=PATIENCE) as memory:
             memory.add("I drink coffee")
             assert machine.started == []
-        (machine.folder / starting.SOCKET).unlink()
+        (machine.folder / home.SOCKET).unlink()
         with Memory(owner="alice", timeout=PATIENCE) as memory:
             assert memory.get_all().total == 1
         assert machine.started[-1].poll() is None

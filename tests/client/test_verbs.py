@@ -118,7 +118,7 @@ def test_a_history_of_many_pages_is_read_whole(memory: Any, monkeypatch: pytest.
 
 
 def test_what_a_call_did_is_told_however_much_came_after_it(memory: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engramlog.appending.NEWEST", 2)
+    monkeypatch.setattr("engramlog.events.NEWEST", 2)
     key = "said-once"
     first = memory.add("I drink coffee", memory_id="coffee", key=key)
     for _ in range(5):
