@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=# hundreds of commands that tests start would each compile all they load
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-ci nightly test-diff check format bench bench-browser bench-peers eval faults house client reference docs cluster chaos chaos-cluster lock image-locks audit pictures clean
+.PHONY: help setup demo test test-ci nightly test-diff check format bench bench-browser bench-peers eval faults house client client-ts reference docs cluster chaos chaos-cluster lock image-locks audit pictures clean
 
 help: ## Show what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -79,6 +79,10 @@ client: $(READY) ## Write again what is made of operations and answers: verbs of
 	@$(BIN)/python -P -m tests.made.client_source
 	@$(BIN)/python -P -m tests.made.commands
 	@$(BIN)/python -P -m tests.made.answer_shapes
+
+client-ts: $(READY) ## Build the TypeScript client into client-ts/dist; needs node and npm
+	@$(BIN)/python -P -m tests.made.client_ts
+	cd client-ts && npm ci --silent && npm run --silent types && npm run --silent build
 
 examples: $(READY) ## Record the OpenAPI document's examples again, from one story
 	@$(BIN)/python -P -m tests.made.examples

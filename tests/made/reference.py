@@ -139,9 +139,15 @@ class _Anything:
         return _Anything()
 
 
-def _http() -> Iterator[str]:
+def openapi_document() -> dict[str, Any]:
+    """The OpenAPI document, without a service."""
     document: dict[str, Any] = create_app(cast("Application", _Anything())).openapi()
-    text = "`GET /openapi.json` has the same with every answer. How to call: [HTTP](../how-to/http.md)."
+    return document
+
+
+def _http() -> Iterator[str]:
+    document = openapi_document()
+    text = "`GET /v1/openapi.json` has the same with every answer. How to call: [HTTP](../how-to/http.md)."
     yield from _title("HTTP routes", text)
     yield from table("route", "meaning", "query parameters", "body (`?` is optional)")
     for path, methods in document["paths"].items():
