@@ -9,13 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from engramlog_server.api.cli.app import err
-from engramlog_server.api.cli.main import run
-from engramlog_server.api.cli.output import take_over
-from engramlog_server.ops.commands.completion import StoreNames
 from engramlog_server.ops.processes.limits import look_seldom, overwrite_freed_memory
-from engramlog_server.ops.running_service import ask_service
-from engramlog_server.ops.tracebacks import clean_tracebacks
 
 if TYPE_CHECKING:
     from engramlog_server.api.application import Application
@@ -25,6 +19,7 @@ if TYPE_CHECKING:
 def _open() -> Iterator[Application]:
     from rich.markup import escape
 
+    from engramlog_server.api.cli.app import err
     from engramlog_server.ops.commands.notices import patient
     from engramlog_server.ops.settings import load_settings
     from engramlog_server.ops.wiring import open_application
@@ -51,8 +46,18 @@ def _heed_the_end() -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Entry of the `engramlog` command; gives its exit code."""
     _heed_the_end()
-    if arguments is None and sys.argv[1:2] == ["up"] and not {"--check", "--help"} & set(sys.argv):
-        overwrite_freed_memory()
+    if (
+        arguments is None
+        and sys.argv[1:2] in (["up"], ["mcp"])
+        and not {"--check", "--config", "--help"} & set(sys.argv)
+    ):
+        overwrite_freed_memory()  # before anything is imported: it would be imported twice
+    from engramlog_server.api.cli.main import run
+    from engramlog_server.api.cli.output import take_over
+    from engramlog_server.ops.commands.completion import StoreNames
+    from engramlog_server.ops.running_service import ask_service
+    from engramlog_server.ops.tracebacks import clean_tracebacks
+
     take_over()
     clean_tracebacks()
     look_seldom()

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from ahocorasick_rs import BytesAhoCorasick
 
+from tests.given.http import TOKEN
+from tests.given.mcp import COMMAND, Agent, talk
 from tests.integration.encryption.aviary import Aviary, aviary
 from tests.integration.live import wait_until
+from tests.patience import PATIENCE
 
 WORDS, HAN = 40, 9
 CHUNK = 1 << 22
@@ -95,3 +101,36 @@ def test_words_that_are_erased_leave_redis_files_backups_and_the_memory_of_up_an
         assert "t1" in str(at.get("/events", limit="200")), "ids stay"
         assert search.in_bytes(str(at.get("/events", limit="200")).encode()) == set()
         assert search.in_bytes(str(at.get("/export", everything="true")).encode()) == set()
+
+
+@contextmanager
+def mcp_server(at: Aviary) -> Iterator[tuple[subprocess.Popen[bytes], str]]:
+    """An MCP server beside `up`, and where it answers about the owner."""
+    process = subprocess.Popen(
+        [sys.executable, *COMMAND, "--http", "--port", "0", "--json"],
+        env={**at.environment, "ENGRAMLOG_TOKEN": TOKEN, "ENGRAMLOG_LOG_LEVEL": "info"},
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stderr is not None
+    try:
+        base = str(json.loads(process.stderr.readline())["url"]).rpartition("/")[0]
+        yield process, f"{base}/ada"
+    finally:
+        process.terminate()
+        process.communicate(timeout=PATIENCE)
+
+
+def test_words_that_are_erased_leave_the_memory_of_an_mcp_server(tmp_path: Path) -> None:
+    async def asks(agent: Agent) -> None:
+        for word in [*at.canaries.ways][:10]:
+            await agent.call("search_memories", query=word)
+            await agent.call("memory_context", text=word)
+
+    with aviary(tmp_path / "store", sealed=True, tell=tell) as at, mcp_server(at) as (process, url):
+        words = [*at.canaries.ways]
+        talk(url, asks)
+        assert held(process.pid, words), "it has words in memory"
+        ids = {one["id"] for one in at.get("/memories", limit="200")["memories"]}
+        at.command("erase", "ada", *sorted(ids), *(f"t{number}" for number in range(1, 49, 2)), "--yes")
+        wait_until(lambda: not held(process.pid, words))

@@ -251,7 +251,7 @@ def by_itself(
 
     def ran(*words: str) -> tuple[int, bytes, bytes]:
         with monkeypatch.context() as here:
-            here.setattr("engramlog_server.ops.main.ask_service", lambda _route, _given: None)
+            here.setattr("engramlog_server.ops.running_service.ask_service", lambda _route, _given: None)
             code = main(words)
         return code, *capsysbinary.readouterr()
 
