@@ -235,12 +235,12 @@ def _fenced_again(
         return _FencedAgain()
     from engramlog_server.ops.erasure.fence_list import FenceList, list_path  # noqa: PLC0415 - of a sealed store
 
-    path = list_path(settings, identity.store_id)
-    if not os.path.lexists(path):
+    listed = FenceList(list_path(settings, identity.store_id), identity.store_id)
+    listed.share(wire.seals.keys)
+    if not os.path.lexists(listed.path):
         return _FencedAgain()
     from engramlog_server.ops.erasure.reappearance import fence_again, wipe_again  # noqa: PLC0415 - where there is a list
 
-    listed = FenceList(path, identity.store_id)
     owners = len(fence_again(wire, identity.tags, listed.read()))
     if not (words := listed.read_words()):
         return _FencedAgain(owners)

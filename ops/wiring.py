@@ -93,7 +93,7 @@ def application_on(
     if store.embedded is not None and store.embedded.owned:
         catch_up.fold_leftovers(on_wait)
     application.restored = ask_kept_values(store, catch_up, tell)
-    erased = ErasedWatch(store).every()
+    erased = ErasedWatch(store, settings).every()
     if stays and store.client.seals.is_on:
         erased.start()
     try:

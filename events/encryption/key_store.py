@@ -175,6 +175,14 @@ class KeyStore(Protocol):
         """All ids of salts below this one, ascending."""
         ...
 
+    def erasures(self) -> set[bytes] | None:
+        """Lines of the list of erasures, which hosts share here; None if it is a file, because one host has that."""
+        ...
+
+    def add_erasures(self, lines: Collection[bytes]) -> None:
+        """Add lines to that list; durable when this returns."""
+        ...
+
     def server(self) -> str | None:
         """The run id of its Redis; None if it is a file."""
         ...

@@ -226,6 +226,7 @@ def _bring_keys(store: OldStore, wire: Wire, folder: BackupFolder, path: Path, m
     refuse_own_server(wire)
     listed = FenceList(list_path(store.settings, told.store_id), told.store_id)
     brought = restore_keys(path, wire.seals.keys, listed)
+    listed.share(wire.seals.keys)
     wire.seals.begin(told.store_id, brought.check, wire.seals.keys.id)
     fence_again(wire, [one.tag for one in told.parts], listed.read())
     return brought

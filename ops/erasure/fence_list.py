@@ -2,7 +2,7 @@
 
 It names nobody: an owner stands there by a label, a hash of its name under the store's id. Whoever knows the name finds it, and so
 does whoever has the store. Of single memories it has, sealed under the owner's key, what goes. What it says, the log says too: in
-events of `:erasures`, which name nobody either.
+events of `:erasures`, which name nobody either. Each host has a list; hosts complete theirs by the key store that they share.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ import os
 from base64 import b64decode, b64encode
 from binascii import Error as NotBase64
 from collections.abc import Iterable, Mapping
+from datetime import datetime
 from pathlib import Path
-from typing import Literal
+from typing import Literal, get_args
 
 import msgspec
 
 from engramlog_server.events.catalogue import ErasureGround
 from engramlog_server.events.encryption.cipher import VALUE_MARK, NotOpened, ValueCipher
+from engramlog_server.events.encryption.key_store import KeyStore
 from engramlog_server.events.errors import StoreUnavailable
 from engramlog_server.events.of_the_store import label_of
 from engramlog_server.events.text import UNREADABLE
@@ -33,13 +35,17 @@ _PLACE = b"fence list\0"
 _ID = 16
 
 
+_Step = Literal["began", "fenced", "ended", "readmitted"]
+_STEPS: tuple[_Step, ...] = get_args(_Step)
+
+
 class ErasureStep(msgspec.Struct, frozen=True):
     """A step of an erasure, as the list has it."""
 
     store: str
     erasure: str
     label: str
-    step: Literal["began", "fenced", "ended", "readmitted"]
+    step: _Step
     """`fenced`: of single memories alone; what goes with them is known then, and stands in `sealed`."""
     at: str
     """RFC 3339, UTC."""
@@ -141,6 +147,25 @@ class FenceList:
             raise self._unusable(f"is full: {full.size:,} of {MOST_BYTES:,} bytes") from None
         except OSError as error:
             raise self._unusable(f"cannot be written: {error.strerror}") from error
+
+    def share(self, keys: KeyStore) -> None:
+        """Complete this list by the one that several hosts share in the key store, and that one by this.
+
+        Raises StoreUnavailable.
+        """
+        if (theirs := keys.erasures()) is None:
+            return
+        mine = {msgspec.json.encode(one) for one in self.read_all()}
+        keys.add_erasures(mine - theirs)
+        try:
+            lacking = [_READ.decode(line) for line in theirs - mine]
+        except UNREADABLE as error:
+            raise StoreUnavailable(
+                f"the list of erasures in the key store {keys.place} cannot be read: {error}"
+            ) from error
+        for one in sorted(lacking, key=lambda one: (datetime.fromisoformat(one.at), _STEPS.index(one.step))):
+            if one.store == self.store_id:
+                self.append(one)
 
     def _unusable(self, what: str) -> StoreUnavailable:
         return StoreUnavailable(

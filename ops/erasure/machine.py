@@ -277,6 +277,7 @@ def say_step(store: OpenStore, listed: FenceList, step: ErasureStep, **more: Any
         raise StoreUnavailable(f"what is erased could not be written down: {receipt.error}")
     said = msgspec.structs.replace(step, at=utc_text(from_micros(now)), event=event.event_id)
     listed.append(said)
+    listed.share(store.client.seals.keys)
     return said, receipt.position
 
 
@@ -568,6 +569,7 @@ class _WordsGo(_Erasure):
         events = b"".join(one.raw_id for one in reach.entries)
         self._going = WordsGoing(self.plan.ids, tuple(reach.memories), tuple(reach.turns), events)
         self.list.append(msgspec.structs.replace(self.began, step="fenced", sealed=self._sealed(self._going)))
+        self.list.share(self.wire.seals.keys)
         probe("after the list")
         fence_names(self.wire, self.tag, self._cipher.secret, reach.memories, reach.turns)
         at = datetime.fromisoformat(self.began.at)

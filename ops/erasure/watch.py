@@ -17,9 +17,11 @@ from engramlog_server.events.of_the_store import ERASURES
 from engramlog_server.events.partitions import LogKeys, partition_of
 from engramlog_server.events.redis.secrets import read_lines
 from engramlog_server.events.redis.wire import open_wire
+from engramlog_server.ops.erasure.fence_list import FenceList
 from engramlog_server.ops.erasure.reappearance import ALARM
 from engramlog_server.ops.every import Every
 from engramlog_server.ops.processes.limits import give_back
+from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore
 from engramlog_server.projections.language.caches import empty_caches
 from engramlog_server.projections.redis.store import slices
@@ -37,9 +39,12 @@ _FILL = 4 << 20
 class ErasedWatch:
     """Looks whether something was erased of which this process may hold words."""
 
-    def __init__(self, store: OpenStore, on_erased: Callable[[], object] = lambda: None) -> None:
+    def __init__(self, store: OpenStore, settings: Settings, on_erased: Callable[[], object] = lambda: None) -> None:
         """`on_erased`: called when a partition was folded without the words, rather once too often."""
         self._store, self._on_erased = store, on_erased
+        self._list = FenceList.of(settings, store.identity.store_id)
+        self._listed: bytes | None = None
+        """The head of `:erasures` up to which this host's list is complete."""
         self._erasures: bytes | None = None
         self._builds: list[bytes | None] | None = None
 
@@ -64,6 +69,9 @@ class ErasedWatch:
             )
         finally:
             wire.close()
+        if erasures != self._listed:
+            self._list.share(self._store.client.seals.keys)
+            self._listed = erasures
         before, self._builds = self._builds, builds
         if before is None or before == builds:
             return

@@ -162,6 +162,13 @@ class FileKeyStore:
             yield from (number for (number,) in rows)
             after = rows[-1][0]
 
+    def erasures(self) -> set[bytes] | None:
+        """See `KeyStore.erasures`."""
+        return None
+
+    def add_erasures(self, lines: Collection[bytes]) -> None:
+        """See `KeyStore.add_erasures`: the list beside the store is enough."""
+
     def server(self) -> str | None:
         """See `KeyStore.server`."""
         return None

@@ -254,6 +254,17 @@ class RedisKeyStore:
             )
         wire.run(REPLACE, [self._key], [_UNWRITTEN, deleted, b""])  # unless another process deleted meanwhile
 
+    def erasures(self) -> set[bytes] | None:
+        """See `KeyStore.erasures`."""
+        with self._wires.wire() as wire:
+            return set(elements(wire, f"{self._key}:e"))
+
+    def add_erasures(self, lines: Collection[bytes]) -> None:
+        """See `KeyStore.add_erasures`."""
+        if lines:
+            with self._wires.wire() as wire:
+                wire.call("SADD", f"{self._key}:e", *lines)
+
     def server(self) -> str | None:
         """See `KeyStore.server`."""
         with self._wires.wire() as wire:

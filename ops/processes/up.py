@@ -295,7 +295,7 @@ def _serve(
         Every(CERTIFICATE_SECONDS, CertificateWatch(front.listeners.certificate, store.alarms, of_api).check),
         Every(1.0, partial(look_for_keys, provider, identity)),
         Every(1.0, refused.report),
-        *_watch_erased(store, workers, jobs),
+        *_watch_erased(store, settings, workers, jobs),
     )
     _tell_ready(server, settings, front, tell)
     ready_at = monotonic()
@@ -331,14 +331,14 @@ def _serve(
         catch_up.end()
 
 
-def _watch_erased(store: OpenStore, *kinds: Workers) -> list[Every]:
+def _watch_erased(store: OpenStore, settings: Settings, *kinds: Workers) -> list[Every]:
     """Of a sealed store: once something was erased, other processes take the place of those that had the words in memory."""
 
     def replace() -> None:
         for kind in kinds:
             kind.replace()
 
-    return [ErasedWatch(store, replace).every()] if store.client.seals.is_on else []
+    return [ErasedWatch(store, settings, replace).every()] if store.client.seals.is_on else []
 
 
 def _tell_ready(server: Server, settings: Settings, front: Front, tell: Tell) -> None:

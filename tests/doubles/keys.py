@@ -91,6 +91,13 @@ class MemoryKeys:
         """See `KeyStore`."""
         yield from (one for one in sorted(self.pairs) if one < before)
 
+    def erasures(self) -> set[bytes] | None:
+        """See `KeyStore`."""
+        return None
+
+    def add_erasures(self, lines: Collection[bytes]) -> None:
+        """See `KeyStore`."""
+
     def server(self) -> str | None:
         """See `KeyStore`."""
         return None

@@ -66,8 +66,10 @@ class Erasing:
         partitions: int = PARTITIONS,
         service: tuple[str, Path] | None = None,
         owners: Sequence[str] = (ADA, *NEIGHBOURS),
+        keys: str | None = None,
     ) -> None:
-        """`service`: the setting of a key service, and the file of its token; else a key file of its own."""
+        """`service`: the setting of a key service, and the file of its token; else a key file of its own. `keys`: of a second
+        Redis."""
         self.server, self.partitions, self.memories = server, partitions, memories
         self._lives = 0
         key = folder / "key"
@@ -75,7 +77,7 @@ class Erasing:
             make_key_file(key)
         sealed_by, token = service or (str(key), None)
         self.settings = Settings(
-            redis_url=server.url, data=folder / "data", sealed_by=sealed_by, vault_token_file=token
+            redis_url=server.url, data=folder / "data", sealed_by=sealed_by, vault_token_file=token, keys=keys
         )
         with self.live() as live:
             self.identity = live.identity

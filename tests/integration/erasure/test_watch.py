@@ -64,7 +64,7 @@ def test_an_erasure_that_began_before_the_process_is_seen_when_it_is_gone_on_wit
         with pytest.raises(InterruptedError):
             carry_out(other, settings, ErasurePlan("ada", (), "objection"), probe=killed)
         seen = list[str]()
-        watch = ErasedWatch(stays, lambda: seen.append("erased"))
+        watch = ErasedWatch(stays, settings, lambda: seen.append("erased"))
         watch.look()
         assert seen == []
 

@@ -28,9 +28,11 @@ from engramlog_server.events.errors import KeyUnavailable, StoreMismatch, StoreU
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.wire import ServerWire
 from engramlog_server.ops.clock import this_second
+from engramlog_server.ops.erasure.fence_list import FenceList
 from engramlog_server.ops.erasure.machine import carry_out, readmit_owner
 from engramlog_server.ops.erasure.plan import ErasurePlan
 from engramlog_server.ops.erasure.residue import Probes, _Search
+from engramlog_server.ops.erasure.watch import ErasedWatch
 from engramlog_server.ops.keys import file, server
 from engramlog_server.ops.keys.file import FileKeyStore
 from engramlog_server.ops.keys.master_file import make_key_file
@@ -38,6 +40,7 @@ from engramlog_server.ops.keys.server import RedisKeyStore
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import open_the_store
 from tests.integration.erasure.erased import ADA, Erasing
+from tests.integration.erasure.words.erased_words import ErasingWords
 from tests.servers import RedisServer, wheel_server
 
 STORE = "store"
@@ -354,6 +357,43 @@ def test_several_hosts_share_a_second_redis_and_are_refused_without_it(
             pytest.raises(StoreMismatch, match="in another key store than"),
             open_the_store(there.model_copy(update={"keys": str(tmp_path / "own.db")})),
         ):
+            pass
+
+
+def test_each_host_completes_its_list_of_erasures_by_the_key_store_that_they_share(
+    redis_server: RedisServer, tmp_path: Path
+) -> None:
+    with key_server() as server:
+        store = ErasingWords(redis_server, tmp_path, keys=server.url)
+        with redis_server.client() as client:
+            before = {key: client.dump(key) for key in client.scan_iter()}
+        there, later = (store.settings.model_copy(update={"data": tmp_path / host}) for host in ("there", "later"))
+        with open_the_store(there) as other:
+            watch = ErasedWatch(other, there)
+            watch.look()
+            assert store.erase_words("pet").verified
+            assert store.erase(store.far).verified
+            watch.look()
+        whole = store.fences.read_all()
+        assert {(one.what, one.step) for one in whole} >= {("owner", "ended"), ("words", "ended")}
+        assert FenceList.of(there, store.identity.store_id).read_all() == whole
+        with redis_server.client() as client:  # an older copy of Redis, on a host that has no list yet
+            client.flushdb()
+            for key, value in before.items():
+                client.restore(key, 0, value)
+        with open_the_store(later):
+            assert store.is_fenced(store.far)
+        assert FenceList.of(later, store.identity.store_id).read_all() == whole
+
+
+def test_a_shared_list_of_erasures_that_cannot_be_read_is_not_passed_over(
+    redis_server: RedisServer, tmp_path: Path
+) -> None:
+    with key_server() as server:
+        store = Erasing(redis_server, tmp_path, memories=0, keys=server.url)
+        with server.client() as client:
+            client.sadd(f"engramlog-keys:{store.identity.store_id}:e", b"no line")
+        with pytest.raises(StoreUnavailable, match="the list of erasures in the key store"), store.opened():
             pass
 
 

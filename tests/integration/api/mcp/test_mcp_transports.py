@@ -243,7 +243,8 @@ def test_a_server_without_an_owner_that_can_be_does_not_start(
 
 
 def test_no_other_command_pays_for_the_import() -> None:
-    code = "import sys, engramlog_server.ops.main, engramlog_server.api.cli.main; print([name for name in sys.modules if name.split('.')[0] == 'mcp'])"
+    imports = "import sys, engramlog_server.ops.main, engramlog_server.api.cli.main"
+    code = f"{imports}; print([name for name in sys.modules if name.split('.')[0] == 'mcp'])"
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, check=True)
     assert done.stdout.decode().strip() == "[]"
 
