@@ -1,4 +1,6 @@
-"""The parameters that there are, as every face tells them: read off the model that refuses what they may not be. Asks no store.
+"""The laws and the parameters that there are, as every face tells them. Asks no store.
+
+Parameters are read off the model that refuses what they may not be.
 
 Also reading them where they are told as `name=value`.
 """
@@ -22,7 +24,9 @@ from engramlog_server.events.parameters import (
     problem_with,
     schema_of,
 )
-from engramlog_server.projections.shapes import ParameterShape, ParametersKnown
+from engramlog_server.projections.laws import LAWS
+from engramlog_server.projections.laws.law import Law
+from engramlog_server.projections.shapes import Laws, LawShape, ParameterShape, ParametersKnown
 
 _KINDS: Mapping[str, Any] = {"integer": "int", "number": "float", "boolean": "bool"}
 
@@ -98,3 +102,18 @@ def _setting(text: str) -> ParameterValue:
         except ValueError:
             continue
     return text
+
+
+def laws() -> Laws:
+    """Every law there is: its formula, factors, thresholds at the defaults, and where it comes from. Asks no store."""
+    return {"laws": [_law(law) for law in LAWS.values()]}
+
+
+def _law(law: Law) -> LawShape:
+    return {
+        "name": law.name,
+        "formula": law.formula,
+        "factors": dict(law.factors),
+        "thresholds": {"normal": law.normal_threshold(DEFAULTS), "review": law.review_threshold(DEFAULTS)},
+        "source": law.source,
+    }

@@ -9,7 +9,7 @@ from typing import Any
 from xml.etree import ElementTree as ET
 from xml.etree.ElementTree import Element
 
-from engramlog_server.api.pictures.layout import Box
+from engramlog_server.api.pictures.map import Box
 from engramlog_server.api.pictures.text import width
 
 SVG = "{http://www.w3.org/2000/svg}"

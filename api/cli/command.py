@@ -1,4 +1,4 @@
-"""Commands made of operations: arguments and options, the call, and how its answer is printed."""
+"""Commands made of operations: arguments and options, words of standard input, the call, and how its answer is printed."""
 
 from __future__ import annotations
 
@@ -304,3 +304,22 @@ def _may_come(answer: Mapping[str, Any]) -> bool:
 def tell_unknown(owner: str) -> None:
     """In one line on standard error, with the way on."""
     err.print(Text(UNKNOWN.format(owner=owner), "yellow"), soft_wrap=True)
+
+
+MOST_BYTES = 1024 * 1024
+"""Of a text or of ids, at the most; a memory holds 64 KiB."""
+
+
+def text_of(words: str, field: str = "TEXT", allowed: str = "a text in UTF-8 of at most 64 KiB") -> str:
+    """The words of an argument, or of standard input where that is `-`, without the newline at its end."""
+    if words != "-":
+        return words
+    from engramlog_server.api.exchange.lines import standard_input
+
+    read = standard_input(field).read(MOST_BYTES + 1)
+    if len(read) > MOST_BYTES:
+        raise refused(field, f"more than {MOST_BYTES:,} bytes", allowed)
+    try:
+        return read.decode("utf-8-sig").removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError as error:
+        raise refused(field, "-", f"{allowed}; byte {error.start:,} is none of it") from None

@@ -12,7 +12,7 @@ from engramlog_server.events.errors import refused
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from engramlog_server.api.pictures.look import Look
+    from engramlog_server.api.pictures.svg import Look
 
 LOOK_OPTIONS = tuple(
     one.but(
@@ -28,7 +28,7 @@ LOOK_OPTIONS = tuple(
 
 def look_of(call: Call, path: Path | None, otherwise: str = "nothing without --out") -> Look:
     """How the picture is to look. Raises InputError where that is told and nothing is drawn."""
-    from engramlog_server.api.pictures.look import checked_look
+    from engramlog_server.api.pictures.svg import checked_look
 
     names = [one.name for one in LOOK]
     told = {name: value for name, value in zip(names, call.take(*names), strict=True) if value is not None}

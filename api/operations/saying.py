@@ -36,7 +36,7 @@ TEXT = Option(
     names=("text",),
     argument=True,
     metavar="TEXT|-",
-    reads="engramlog_server.api.cli.standard_input:text_of",
+    reads="engramlog_server.api.cli.command:text_of",
     help="The text, or - to read it from standard input.",
 )
 SUMMARY = text("summary", "A shorter text.", "tea")

@@ -10,11 +10,10 @@ import typer
 from rich.text import Text
 
 from engramlog_server.api.cli.app import Json, err, out, print_json
-from engramlog_server.api.cli.command import told_as
+from engramlog_server.api.cli.command import text_of, told_as
 from engramlog_server.api.cli.commands.access import key_app
 from engramlog_server.api.cli.grant_options import NAMES, OPTIONS, GrantAsked, grants_asked
 from engramlog_server.api.cli.show.visible import visible
-from engramlog_server.api.cli.standard_input import text_of
 from engramlog_server.events.errors import InputError, refused
 from engramlog_server.ops.environment import KEY
 

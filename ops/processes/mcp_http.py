@@ -8,8 +8,7 @@ from contextlib import contextmanager
 from engramlog_server.api.http.callers import GONE, Admits, Callers
 from engramlog_server.api.http.server.serve import Listening, ListeningServer, listening
 from engramlog_server.api.mcp.connection import Connection
-from engramlog_server.api.mcp.http import create_app
-from engramlog_server.api.mcp.resource import PATH, audiences
+from engramlog_server.api.mcp.http import PATH, audiences, create_app
 from engramlog_server.api.work.admission import KEY_RATES
 from engramlog_server.ops.identity_provider import ProviderKeys, provider_of
 from engramlog_server.ops.listeners import certificate_tended, listeners_of, require_key

@@ -9,8 +9,7 @@ from urllib.parse import quote
 
 import pytest
 
-from engramlog_server.api.laws import LAWS, laws
-from engramlog_server.api.parameters import parameters
+from engramlog_server.api.parameters import LAWS, laws, parameters
 from engramlog_server.api.pictures import words as picture_words
 from engramlog_server.consumers.jobs.run import JOBS
 from engramlog_server.consumers.jobs.status import WHAT

@@ -281,8 +281,7 @@ def main(arguments: Sequence[str]) -> None:
             sys.stdout.buffer.write(one.body + b"\n")
         return
     from engramlog_server.api.pictures.curves import curves_picture
-    from engramlog_server.api.pictures.look import Look
-    from engramlog_server.api.pictures.svg import write_picture
+    from engramlog_server.api.pictures.svg import Look, write_picture
 
     told, folder = story_of_the_coffee(year), Path(arguments[0])
     figures = json.dumps(rounded(told), ensure_ascii=False, separators=(",", ":"))

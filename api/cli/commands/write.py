@@ -7,11 +7,10 @@ from collections.abc import Iterable, Iterator
 import typer
 
 from engramlog_server.api.cli.app import Json, app, complain, opened, out, progress, show
-from engramlog_server.api.cli.command import Call, command
+from engramlog_server.api.cli.command import Call, command, text_of
 from engramlog_server.api.cli.files import File, counting, end, fold_appended, paced
 from engramlog_server.api.cli.show import imports as render
 from engramlog_server.api.cli.show.generic import answer as generic
-from engramlog_server.api.cli.standard_input import text_of
 from engramlog_server.api.exchange.lines import open_lines
 from engramlog_server.api.operations.definition import Option, Parameter, without
 from engramlog_server.api.operations.saying import EDIT, MENTION, TEXT

@@ -23,7 +23,7 @@ from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-    from engramlog_server.api.pictures.look import Look
+    from engramlog_server.api.pictures.svg import Look
 
 
 RUN_SECONDS = 15.0
@@ -172,7 +172,7 @@ def _endpoint(
     operation: Operation, name: str, drawn: Callable[[Mapping[str, Any], Look], Element]
 ) -> Callable[..., Any]:
     def endpoint(parts: Parts, asked: Any, **subject: str) -> Response:
-        from engramlog_server.api.pictures.look import checked_look
+        from engramlog_server.api.pictures.svg import checked_look
 
         given = asked.model_dump()
         look = checked_look(**{one.name: given.pop(one.name) for one in LOOK})

@@ -14,8 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 from engramlog_server.api.application import Application
 from engramlog_server.api.http.callers import Callers
 from engramlog_server.api.mcp.connection import Connection
-from engramlog_server.api.mcp.http import create_app
-from engramlog_server.api.mcp.resource import audiences
+from engramlog_server.api.mcp.http import audiences, create_app
 from engramlog_server.api.mcp.server import MemoryServer
 from engramlog_server.projections.access.provider import ProviderRules
 from tests.given.http import admits

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engramlog_server.api.pictures.curves import apart
-from engramlog_server.api.pictures.layout import (
+from engramlog_server.api.pictures.map import (
     Box,
     TakenRoom,
     around,

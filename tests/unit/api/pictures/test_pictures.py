@@ -10,9 +10,8 @@ from typing import Any
 import pytest
 
 from engramlog_server.api.pictures.curves import curves_picture
-from engramlog_server.api.pictures.look import Look
 from engramlog_server.api.pictures.map import MAX_NODES, map_picture
-from engramlog_server.api.pictures.svg import write_picture
+from engramlog_server.api.pictures.svg import Look, write_picture
 from engramlog_server.events.errors import InputError
 from tests.drawn import START, all_of, comparison_of, graph_of, node, read
 from tests.rows import each_row

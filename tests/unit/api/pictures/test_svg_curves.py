@@ -11,8 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engramlog_server.api.pictures.curves import curves_picture
-from engramlog_server.api.pictures.look import COLOURS, Look, checked_look
-from engramlog_server.api.pictures.svg import written
+from engramlog_server.api.pictures.svg import COLOURS, Look, checked_look, written
 from engramlog_server.events.errors import InputError
 from tests.drawn import HOSTILE, START, SVG, all_of, box_of, comparison_of, plot_of, points_of, read, texts_of, title_of
 from tests.rows import each_row

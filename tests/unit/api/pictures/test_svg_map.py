@@ -8,10 +8,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engramlog_server.api.pictures.layout import Box
-from engramlog_server.api.pictures.look import Look
-from engramlog_server.api.pictures.map import MapPicture, map_picture
-from engramlog_server.api.pictures.svg import written
+from engramlog_server.api.pictures.map import Box, MapPicture, map_picture
+from engramlog_server.api.pictures.svg import Look, written
 from tests.drawn import HOSTILE, SVG, all_of, box_of, edge, graph_of, node, read, texts_of, title_of
 from tests.examples import examples
 from tests.rows import each_row
