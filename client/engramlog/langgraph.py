@@ -2,24 +2,27 @@
 
 A namespace names the owner, by default in its first label: `("alice", "preferences")`; `EngramlogStore(memory, owner_at=1)`
 reads `("memories", "alice")`. The other labels and the key make the memory's id: `preferences/tea`. So owners stay apart
-whatever a graph asks for, and a search must name one. A value with nothing but a text under `text_key` is kept as that text,
-any other as JSON; what other programs taught the same owner is found too. Replaced values stay readable as older versions; a
-secret's text is withheld, as everywhere.
+whatever a graph asks for, and a search must name one. A value with only a text under `text_key` is kept as that text, any
+other as JSON. A search ranks by the query, then lists the rest, also what other programs remember of the owner. Items stay
+until they are deleted, corrected by the user or rejected. `get` reveals a secret, which is recorded, if the key of the client
+may reveal; a search leaves it out, because its results go into prompts.
 """
 
 from __future__ import annotations
 
 import asyncio
 import json
+import operator
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from datetime import datetime
 from typing import Any, NamedTuple
 
 from langgraph.store.base import (
     BaseStore,
     GetOp,
-    Item,
     ListNamespacesOp,
     MatchCondition,
     Op,
@@ -27,67 +30,65 @@ from langgraph.store.base import (
     Result,
     SearchItem,
     SearchOp,
-    validate_op_namespace,
 )
 
 from engramlog import questions, reading, writing
-from engramlog.answers import Card, Detail
+from engramlog.answers import Detail
 from engramlog.client import AsyncMemory, Memory
-from engramlog.errors import InputError, NotFound, refused
+from engramlog.errors import AccessDenied, NotFound, refused
 from engramlog.events import event, said, wrote
 from engramlog.wire import Plan, Scope
 
-PAGE = 100
-"""Hits that are asked for at a time."""
+SECRET = 3
+"""Sensitivity from which on a text is withheld."""
+HITS, LISTED = 100, 1_000
+"""Hits of one search request, and memories of one page of a list."""
+TAG, KEPT = "langgraph", ("live", "fading", "kept_version", "superseded")
+"""The tag of items, and the states in which they are listed although normal mode hides some."""
 Namespace = tuple[str, ...]
 
 
 class EngramlogStore(BaseStore):
-    """LangGraph's store interface on a client. Without an `AsyncMemory`, awaited operations run the other in a thread.
+    """LangGraph's store interface on a client. Without an `AsyncMemory`, awaited operations run in a thread.
 
-    Filters are compared here, after the search. There is no time to live: memories fade by their owner's law.
+    A batch reads before it writes, and the last value for a key counts. Filters are compared here. Nothing expires.
     """
 
     def __init__(
-        self,
-        memory: Memory,
-        *,
-        asynchronous: AsyncMemory | None = None,
-        owner_at: int = 0,
-        text_key: str = "text",
+        self, memory: Memory, *, asynchronous: AsyncMemory | None = None, owner_at: int = 0, text_key: str = "text"
     ) -> None:
         self._memory = memory
         self._asynchronous = asynchronous
         self._layout = Layout(owner_at, text_key)
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:
-        """Carry out the operations in order; one result each."""
-        return [self._memory.carry_out(done(self._memory.scope, self._layout, op)) for op in ops]
+        """Carry out the operations; one result each."""
+        return self._memory.carry_out(_batch(self._memory.scope, self._layout, list(ops)))
 
     async def abatch(self, ops: Iterable[Op]) -> list[Result]:
-        """Carry out the operations in order; one result each."""
+        """Carry out the operations; one result each."""
         client = self._asynchronous
         if client is None:
-            return await asyncio.to_thread(self.batch, list(ops))
-        return [await client.carry_out(done(client.scope, self._layout, op)) for op in ops]
+            return await asyncio.to_thread(self.batch, ops)
+        return await client.carry_out(_batch(client.scope, self._layout, list(ops)))
 
 
 class Layout(NamedTuple):
-    """How namespaces and values lie in memories."""
+    """How namespaces and values are stored in memories."""
 
     owner_at: int
     """Which label is the owner, from 0."""
     text_key: str
 
     def owner(self, namespace: Namespace, field: str) -> str:
-        """The owner that a namespace names. Raises InputError where it does not reach that far."""
+        """The owner that a namespace names. Raises InputError if it names none."""
         owner = namespace[self.owner_at] if len(namespace) > self.owner_at else "*"
         if owner == "*":
             raise refused(field, namespace, f"one that names the owner as its label {self.owner_at} (from 0)")
         return owner
 
     def memory_id(self, namespace: Namespace, key: str) -> str:
-        """The memory of an item: what of the namespace is not the owner, and the key."""
+        """The memory of an item: the labels beside the owner, and the key."""
         labels = [one for at, one in enumerate(namespace) if at != self.owner_at]
         return "/".join(_escaped(one) for one in (*labels, key))
 
@@ -100,54 +101,58 @@ class Layout(NamedTuple):
         return (namespace, key) if self.memory_id(namespace, key) == memory_id else None
 
     def content(self, value: Mapping[str, Any]) -> str:
-        """What a memory says of a value."""
+        """The text of a memory for a value."""
         text = value.get(self.text_key)
         if len(value) == 1 and isinstance(text, str) and text.strip() and not isinstance(_read(text), dict):
             return text
-        return json.dumps(value, ensure_ascii=False, sort_keys=True)
+        return json.dumps(value, ensure_ascii=False)
 
     def value(self, content: str) -> dict[str, Any]:
-        """The value that a memory's content stands for."""
+        """The value of a memory's text."""
         read = _read(content)
-        return read if isinstance(read, dict) else {self.text_key: content}
+        return {self.text_key: content} if read is None else read
 
 
-def _read(text: str) -> Any:
+def _read(text: str) -> dict[str, Any] | None:
     try:
-        return json.loads(text) if text.lstrip().startswith("{") else None
+        read = json.loads(text) if text.lstrip().startswith("{") else None
     except ValueError:
         return None
+    return read if isinstance(read, dict) else None
 
 
 def _escaped(part: str) -> str:
-    """Letters, digits and what an id may hold besides; anything else by its number in hexadecimal between two `+`."""
-    return "".join(one if _plain(one) else f"+{ord(one):x}+" for one in part)
-
-
-def _plain(one: str) -> bool:
-    return (one.isalnum() and unicodedata.is_normalized("NFC", one)) or one in "-_.:@"
+    """Letters, digits and `-_.:@` as they are; anything else as its number in hexadecimal between two `+`."""
+    plain = (one in "-_.:@" or (one.isalnum() and unicodedata.is_normalized("NFC", one)) for one in part)
+    return "".join(one if fits else f"+{ord(one):x}+" for one, fits in zip(part, plain, strict=True))
 
 
 def _unescaped(part: str) -> str:
     return re.sub(r"\+([0-9a-f]{1,6})\+", lambda found: chr(min(int(found[1], 16), 0x10FFFF)), part)
 
 
-def done(scope: Scope, layout: Layout, op: Op) -> Plan[Any]:
-    """One operation as a plan."""
-    validate_op_namespace(op)
-    if isinstance(op, GetOp):
-        return (yield from _get(scope, layout, op))
-    if isinstance(op, PutOp):
-        return (yield from _put(scope, layout, op))
-    if isinstance(op, SearchOp):
-        return (yield from _search(scope, layout, op))
-    if isinstance(op, ListNamespacesOp):
-        return (yield from _namespaces(scope, layout, op))
-    raise refused("op", op, "GetOp, PutOp, SearchOp or ListNamespacesOp")
+def _batch(scope: Scope, layout: Layout, ops: list[Op]) -> Plan[list[Result]]:
+    results: list[Any] = [None] * len(ops)
+    puts: dict[tuple[Namespace, str], PutOp] = {}
+    for number, op in enumerate(ops):
+        if isinstance(op, PutOp):
+            puts[op.namespace, op.key] = op
+        elif isinstance(op, GetOp):
+            owner = layout.owner(op.namespace, "namespace")
+            results[number] = yield from _get(scope, layout, owner, layout.memory_id(op.namespace, op.key))
+        elif isinstance(op, SearchOp):
+            results[number] = yield from _search(scope, layout, op)
+        elif isinstance(op, ListNamespacesOp):
+            results[number] = yield from _namespaces(scope, layout, op)
+        else:
+            raise refused("op", op, "GetOp, PutOp, SearchOp or ListNamespacesOp")
+    for op in puts.values():
+        yield from _put(scope, layout, op)
+    return results
 
 
-def _there(scope: Scope, owner: str, memory_id: str, *, trace: bool | None) -> Plan[Detail | None]:
-    """The memory as an item's: None where there is none, or where another stands for it; a deleted one says so itself."""
+def _there(scope: Scope, owner: str, memory_id: str, *, trace: bool | None = False) -> Plan[Detail | None]:
+    """The memory of an item, also a deleted one; None if there is none, or if another replaced it by a merge."""
     try:
         memory = yield from reading.get(scope, memory_id, owner=owner, trace=trace)
     except NotFound:
@@ -155,51 +160,45 @@ def _there(scope: Scope, owner: str, memory_id: str, *, trace: bool | None) -> P
     return None if memory.purged_at is not None or memory.merged_into is not None else memory
 
 
-def _get(scope: Scope, layout: Layout, op: GetOp) -> Plan[Item | None]:
-    owner = layout.owner(op.namespace, "namespace")
-    memory = yield from _there(scope, owner, layout.memory_id(op.namespace, op.key), trace=None)
-    if memory is None or memory.deleted_at is not None:
+def _item(layout: Layout, owner: str, memory: Detail | None, score: float | None = None) -> SearchItem | None:
+    place = None if memory is None else layout.place(owner, memory.id)
+    if place is None or memory is None or memory.deleted_at is not None:
         return None
-    return Item(
-        value=layout.value(memory.content),
-        key=op.key,
-        namespace=op.namespace,
-        created_at=memory.created_at,
-        updated_at=memory.updated_at,
-    )
+    return SearchItem(*place, layout.value(memory.content), memory.created_at, memory.updated_at, score)
 
 
-def _standing(scope: Scope, owner: str, memory_id: str) -> Plan[Detail]:
-    """The memory, if events may still change it. Raises NotFound, or InputError where it was purged or merged away."""
-    memory = yield from reading.get(scope, memory_id, owner=owner, trace=False)
-    if memory.purged_at is not None:
-        raise InputError(f"memory {memory_id} was purged: nothing can change it", owner=owner, memory_id=memory_id)
-    if memory.merged_into is not None:
-        raise InputError(
-            f"memory {memory_id} was merged into {memory.merged_into}, which stands for it: name that one, or unmerge it",
-            owner=owner,
-            memory_id=memory_id,
-            merged_into=memory.merged_into,
-        )
-    return memory
+def _get(scope: Scope, layout: Layout, owner: str, memory_id: str) -> Plan[SearchItem | None]:
+    memory = yield from _there(scope, owner, memory_id, trace=None)
+    if memory is not None and memory.sensitivity == SECRET and memory.deleted_at is None:
+        with suppress(AccessDenied):
+            memory = yield from reading.get(
+                scope, memory_id, owner=owner, reveal=True, actor="assistant", reason="get of the LangGraph store"
+            )
+    return _item(layout, owner, memory)
 
 
 def _put(scope: Scope, layout: Layout, op: PutOp) -> Plan[None]:
     owner, memory_id = layout.owner(op.namespace, "namespace"), layout.memory_id(op.namespace, op.key)
-    there = yield from _there(scope, owner, memory_id, trace=False)
+    there = yield from _there(scope, owner, memory_id)
     if op.value is None:
         if there is not None and there.deleted_at is None:
             yield from writing.delete(scope, memory_id, owner=owner, actor="assistant")
         return
-    content = layout.content(op.value)
+    told, content = said(scope, owner, "assistant", None), layout.content(op.value)
     if there is None:
         added = yield from writing.add(
-            scope, content, memory_id=memory_id, owner=owner, kind="note", source="assistant", actor="assistant"
+            scope,
+            content,
+            memory_id=memory_id,
+            owner=owner,
+            kind="note",
+            source="assistant",
+            actor="assistant",
+            tags=(TAG,),
         )
         if not added.ignored:
             return
-        there = yield from _standing(scope, owner, memory_id)
-    told = said(scope, owner, "assistant", None)
+        there = yield from reading.get(scope, memory_id, owner=owner, trace=False)
     events = [] if there.deleted_at is None else [event(scope, told, "MemoryRestored", memory_id=memory_id)]
     if there.content != content:
         events.append(event(scope, told, "MemoryRevised", memory_id=memory_id, content=content))
@@ -208,74 +207,78 @@ def _put(scope: Scope, layout: Layout, op: PutOp) -> Plan[None]:
 
 
 def _search(scope: Scope, layout: Layout, op: SearchOp) -> Plan[list[SearchItem]]:
-    owner = layout.owner(op.namespace_prefix, "namespace_prefix")
-    found: list[SearchItem] = []
-    wanted, cursor = op.offset + op.limit, None
-    while len(found) < wanted:
-        scores: dict[str, float | None]
-        if op.query:
-            page = yield from questions.search(scope, op.query, owner=owner, limit=PAGE, cursor=cursor)
-            scores, cursor = {one.id: one.relevance for one in page.results}, page.next
-        else:
-            scores = dict.fromkeys(_ids((yield from reading.get_all(scope, owner=owner)).memories))
-        for memory_id, score in scores.items():
+    owner, wanted = layout.owner(op.namespace_prefix, "namespace_prefix"), op.offset + op.limit
+    found: dict[str, SearchItem | None] = {}
+    kept: list[SearchItem] = []
+
+    def take(ids: Iterable[str], scores: Mapping[str, float]) -> Plan[None]:
+        for memory_id in ids:
             place = layout.place(owner, memory_id)
-            if place is None or place[0][: len(op.namespace_prefix)] != op.namespace_prefix:
+            within = place is not None and place[0][: len(op.namespace_prefix)] == op.namespace_prefix
+            if not within or memory_id in found or len(kept) >= wanted:
                 continue
-            memory = yield from _there(scope, owner, memory_id, trace=False)
-            if memory is None:
-                continue
-            value = layout.value(memory.content)
-            if all(matches(value.get(name), asked) for name, asked in (op.filter or {}).items()):
-                found.append(SearchItem(place[0], place[1], value, memory.created_at, memory.updated_at, score))
-            if len(found) >= wanted:
-                break
-        if cursor is None:
-            break
-    return found[op.offset : wanted]
+            memory = yield from _there(scope, owner, memory_id)
+            item = found[memory_id] = _item(layout, owner, memory, scores.get(memory_id))
+            if item and all(matches(item.value.get(name), asked) for name, asked in (op.filter or {}).items()):
+                kept.append(item)
+
+    cursor, more = None, bool(op.query)
+    while more and len(kept) < wanted:
+        page = yield from questions.search(scope, op.query or "", owner=owner, limit=HITS, cursor=cursor)
+        yield from take([one.id for one in page.results], {one.id: one.relevance for one in page.results})
+        cursor = page.next
+        more = cursor is not None
+    if len(kept) < wanted:
+        yield from take((yield from _listed(scope, owner)), {})
+    return kept[op.offset : wanted]
 
 
-def _ids(cards: Iterable[Card]) -> Iterator[str]:
-    return (one.id for one in cards)
-
-
-_COMPARED: Mapping[str, Callable[[Any, Any], Any]] = {
-    "$eq": lambda value, other: value == other,
-    "$ne": lambda value, other: value != other,
-    "$gt": lambda value, other: value is not None and value > other,
-    "$gte": lambda value, other: value is not None and value >= other,
-    "$lt": lambda value, other: value is not None and value < other,
-    "$lte": lambda value, other: value is not None and value <= other,
-}
-
-
-def matches(value: Any, asked: Any) -> bool:
-    """Whether a value is what a filter asks for: the same, or within its `$` comparisons, inside objects too."""
-    if not isinstance(asked, Mapping):
-        return bool(value == asked)
-    if not any(str(name).startswith("$") for name in asked):
-        return isinstance(value, Mapping) and all(matches(value.get(name), one) for name, one in asked.items())
-    unknown = sorted(set(asked) - set(_COMPARED))
-    if unknown:
-        raise refused("filter", ", ".join(unknown), ", ".join(_COMPARED))
-    try:
-        return all(_COMPARED[name](value, one) for name, one in asked.items())
-    except TypeError:
-        return False
+def _listed(scope: Scope, owner: str) -> Plan[list[str]]:
+    """The ids of all items and of what other programs remember, oldest first."""
+    created: dict[str, datetime] = {}
+    oldest: dict[str, Any] = {"owner": owner, "sort": "created", "order": "ascending", "limit": LISTED}
+    for kept in (oldest, oldest | {"mode": "debug", "tags": (TAG,), "statuses": KEPT}):
+        offset, total = 0, 1
+        while offset < total:
+            page = yield from questions.list_(scope, offset=offset, **kept)
+            created |= {one.id: one.created_at for one in page.memories}
+            offset, total = offset + LISTED, page.total
+    return sorted(created, key=created.__getitem__)
 
 
 def _namespaces(scope: Scope, layout: Layout, op: ListNamespacesOp) -> Plan[list[Namespace]]:
     conditions = op.match_conditions or ()
     prefix = next((tuple(one.path) for one in conditions if one.match_type == "prefix"), ())
     owner = layout.owner(prefix, "prefix")
-    listed = yield from reading.get_all(scope, owner=owner)
-    places = (layout.place(owner, one) for one in _ids(listed.memories))
-    met = {place[0] for place in places if place is not None}
-    kept = {namespace[: op.max_depth] for namespace in met if all(_fits(namespace, one) for one in conditions)}
-    return sorted(kept)[op.offset : op.offset + op.limit]
+    places = [layout.place(owner, one) for one in (yield from _listed(scope, owner))]
+    kept = {place[0] for place in places if place and all(_fits(place[0], one) for one in conditions)}
+    return sorted({one[: op.max_depth] for one in kept})[op.offset : op.offset + op.limit]
 
 
 def _fits(namespace: Namespace, condition: MatchCondition) -> bool:
     path = tuple(condition.path)
     part = namespace[: len(path)] if condition.match_type == "prefix" else namespace[-len(path) :]
     return len(part) == len(path) and all(one in ("*", label) for one, label in zip(path, part, strict=True))
+
+
+_ORDERED = {"$gt": operator.gt, "$gte": operator.ge, "$lt": operator.lt, "$lte": operator.le}
+
+
+def matches(value: Any, asked: Any) -> bool:
+    """Whether a value is what a filter asks for: equal, or within its `$` comparisons as a number, inside objects too."""
+    if isinstance(asked, Mapping) and any(str(name).startswith("$") for name in asked):
+        return all(_compared(value, str(name), one) for name, one in asked.items())
+    if isinstance(asked, Mapping):
+        return isinstance(value, Mapping) and all(matches(value.get(name), one) for name, one in asked.items())
+    return bool(value == (list(asked) if isinstance(asked, tuple) else asked))
+
+
+def _compared(value: Any, name: str, other: Any) -> bool:
+    if name in ("$eq", "$ne"):
+        return bool(value == other) is (name == "$eq")
+    if name not in _ORDERED:
+        raise refused("filter", name, ", ".join(("$eq", "$ne", *_ORDERED)))
+    try:
+        return bool(_ORDERED[name](float(value), float(other)))
+    except (TypeError, ValueError):
+        return False

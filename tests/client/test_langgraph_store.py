@@ -78,11 +78,11 @@ def test_a_search_stays_within_the_namespace_and_goes_by_meaningful_words(memory
     store.put((owner, "plans"), "tea", {"text": "Buy tea"})
     store.put((owner, "notes"), "run", {"text": "Runs at six"})
     store.put((f"{owner}2", "notes"), "other", {"text": "Drinks tea too"})
-    assert set(keys(store.search((owner, "notes"), query="tea"))) == {"tea"}
-    assert len(store.search((owner, "notes"), query="tea")) == 2
-    assert len(store.search((owner,), query="tea")) == 3
-    assert keys(store.search((owner, "notes"), limit=10)) == ["run", "tea", "tea"]
-    assert keys(store.search((owner, "notes"), limit=1, offset=1)) == ["tea"]
+    assert keys(store.search((owner, "notes"), query="tea")) == ["tea", "tea", "run"]
+    assert keys(store.search((owner,), query="tea", limit=3)) == ["tea", "tea", "tea"]
+    assert [item.score is None for item in store.search((owner,), query="tea")] == [False, False, False, True]
+    assert keys(store.search((owner, "notes"), limit=10)) == ["tea", "tea", "run"]
+    assert keys(store.search((owner, "notes"), limit=1, offset=2)) == ["run"]
 
 
 def test_a_search_filters_by_values(memory: Memory, owner: str) -> None:
