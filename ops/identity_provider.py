@@ -194,7 +194,7 @@ class ProviderKeys:
         if trouble is not None and before is None:
             self._tell("identity provider not reached", reason=trouble, alarm=True)
         elif trouble is None and before is not None:
-            self._tell("identity provider reached again")
+            self._tell("identity provider reached")
 
 
 def look_for_keys(keys: ProviderKeys | None, alarm: ConditionAlarm) -> None:

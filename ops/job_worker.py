@@ -69,9 +69,9 @@ class RunningJobs:
         self._tell("job worker stopped", in_the_middle=True)
         try:
             for job_id in self.worker.give_back() if self.worker is not None else ():
-                self._tell("job given back", job=job_id)
+                self._tell("job returned", job=job_id)
         except (redis.RedisError, OSError) as error:
-            self._tell("job not given back", reason=type(error).__name__)
+            self._tell("job not returned", reason=type(error).__name__)
 
 
 def run_job_worker(url: str, queue_url: str | None, settings: Settings, timeout: float) -> None:
@@ -157,7 +157,7 @@ def _tell_of_rq(tell: Tell) -> None:
         """Tells each record."""
 
         def emit(self, record: logging.LogRecord) -> None:
-            tell("rq", what=record.getMessage(), alarm=record.levelno >= logging.WARNING)
+            tell("rq reported", what=record.getMessage(), alarm=record.levelno >= logging.WARNING)
 
     logger = logging.getLogger("rq")
     logger.addHandler(Told())

@@ -48,7 +48,7 @@ def ask_kept_values(store: OpenStore, catch_up: FoldCatchUp, tell: Tell) -> str 
         try:
             catch_up(until)
         except EngramlogError as error:
-            tell("kept rejections were said again, and are not folded yet", reason=error.message, alarm=True)
+            tell("rejections not folded", reason=error.message, alarm=True)
     return store.values.restored
 
 

@@ -117,7 +117,7 @@ def told_figures(place: tuple[str, int], tell: Callable[..., None]) -> Iterator[
 
     figures = FoldFigures()
     port = MetricsPort(worker_registry(figures), *place).start()
-    tell("metrics told", url=port.url)
+    tell("metrics served", url=port.url)
     try:
         yield figures
     finally:

@@ -508,14 +508,14 @@ class Guard:
         )
         for reason, look in looks:
             if (refusal := look()) is not None:
-                self._tell(reason, scope, headers)
+                self._count_refusal(reason, scope, headers)
                 return refusal
         return None
 
     def _refused_stranger(self, scope: Scope, path: str, found: Recognised, headers: Headers) -> Problem | None:
         if found.caller is not None or self._is_open(scope["method"], path):
             return None
-        self._tell("stranger", scope, headers)
+        self._count_refusal("stranger", scope, headers)
         return unauthorized(
             headers,
             found.got,
@@ -524,7 +524,7 @@ class Guard:
             keys_alone=listener_of(scope).public,
         )
 
-    def _tell(self, reason: str, scope: Scope, headers: Headers) -> None:
+    def _count_refusal(self, reason: str, scope: Scope, headers: Headers) -> None:
         listener, peer = listener_of(scope), scope.get("client")
         if listener.public:
             self._refused(

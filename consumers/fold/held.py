@@ -315,7 +315,7 @@ class HeldPartitions:
                 self._alarms.raised(CLUSTER_WAITS, f"partition {partition}", error.message)
                 self._unsure.add(partition)
         if news:
-            self._tell("partitions wait", partitions=ranges(news), reason=error.message)
+            self._tell("partitions delayed", partitions=ranges(news), reason=error.message)
 
     def _take(self, partition: int) -> bool:
         """Lease it where nobody holds it; whether that is to be told."""
@@ -323,7 +323,7 @@ class HeldPartitions:
         build = (self._wire.call("HGET", LogKeys(tag).meta, "live") or b"").decode()
         if not build or version_of(build) != PROJECTION_VERSION:
             facts = {"partition": partition, "build": build, "mine": PROJECTION_VERSION, "cure": "engramlog rebuild"}
-            self._tell("build of another version", **facts)
+            self._tell("build not supported", **facts)
             self._not_before[partition] = monotonic() + OTHER_VERSION_SECONDS
             return False
         keys = BuildKeys(tag, build)
@@ -437,7 +437,7 @@ class HeldPartitions:
         for (partition, folder), answer in zip(folders, answers, strict=True):
             for request, owner in zip(answer[::2], answer[1::2], strict=True):
                 freed = folder.retry(owner.decode(), request.decode())
-                self._tell("retry carried out", partition=partition, owner=owner.decode(), freed=freed)
+                self._tell("owner retried", partition=partition, owner=owner.decode(), freed=freed)
 
     def keep_within(self, most: int) -> None:
         """Have folders let go of what was folded longest ago, where they keep more records than that together."""
@@ -476,7 +476,7 @@ class HeldPartitions:
             back = folder.reads_now(MOST_FREED)
             for owner in back:
                 freed = folder.retry(owner)
-                self._tell("event is read now", partition=partition, owner=owner, freed=freed)
+                self._tell("event decoded", partition=partition, owner=owner, freed=freed)
             folder.may_read = len(back) == MOST_FREED
 
     def _looked(self, partition: int, folder: PartitionFolder, before: _Looked) -> _Looked:
@@ -484,7 +484,7 @@ class HeldPartitions:
         back = folder.opens_now([owner for owner, _ in locked])[:MOST_FREED] if locked else []
         for owner in back:
             freed = folder.retry(owner)
-            self._tell("key is back", partition=partition, owner=owner, freed=freed)
+            self._tell("key returned", partition=partition, owner=owner, freed=freed)
         if back:  # the rest at the next turn
             return _Looked(0.0, self._look_seconds, before.told)
         if not locked:
@@ -495,9 +495,7 @@ class HeldPartitions:
         told = f"{many} owner{'' if len(locked) == 1 else 's'}, such as {locked[0][0]}: {locked[0][1]}"
         self._alarms.raised(KEYS_UNAVAILABLE, subject, told)
         if told != before.told:
-            self._tell(
-                "owners wait for their keys", partition=partition, owners=len(locked), reason=locked[0][1], alarm=True
-            )
+            self._tell("keys unavailable", partition=partition, owners=len(locked), reason=locked[0][1], alarm=True)
         wait = self._look_seconds if before.told is None else min(2 * before.wait, MOST_LOOK_SECONDS)
         return _Looked(monotonic() + before.wait, wait, told)
 

@@ -77,7 +77,7 @@ class Presence:
                 raise
             if monotonic() >= self._quiet_until:
                 self._quiet_until = monotonic() + TELL_SECONDS
-                self._tell("workers not told", reason=error.message)
+                self._tell("workers not notified", reason=error.message)
             return None, self._living
         return now_ms, self._living
 

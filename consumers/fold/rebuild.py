@@ -404,10 +404,10 @@ def _go_on_or_anew(
     try:
         folded = read_checkpoint(wire, keys)
         if not anew and (folded.seq or folded.pieces) and _on_this_log(wire, keys.tag, folded):
-            tell("rebuild goes on", partition=keys.tag, build=keys.build, seq=folded.seq)
+            tell("rebuild resumed", partition=keys.tag, build=keys.build, seq=folded.seq)
             return
     except DamagedState as error:
-        tell("rebuild begins anew", partition=keys.tag, build=keys.build, reason=error.message)
+        tell("rebuild restarted", partition=keys.tag, build=keys.build, reason=error.message)
     wire.call("HDEL", keys.checkpoint, *CHECKPOINT_FIELDS)  # first: what is half gone is nothing to go on with
     probe("before what was left is dropped")
     drop_tables(wire, keys, renew)

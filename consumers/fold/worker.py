@@ -317,7 +317,7 @@ class FoldWorker:
         now = tuple(wire.generation for wire in (self._prefetch.wire, self._load, self._lane.wire, self._tend))
         before = self._generations or now
         if any(old and new != old for old, new in zip(before, now, strict=True)):
-            self._tell("reconnected", dropped=self.held)
+            self._tell("worker reconnected", dropped=self.held)
             self._drop_everything()
         else:
             self._generations = now
@@ -338,7 +338,7 @@ class FoldWorker:
             try:
                 step()
             except (FoldError, StoreError) as error:
-                self._tell("hand-over incomplete", reason=error.message)
+                self._tell("partitions not released", reason=error.message)
                 if not self._tend.many:  # of a Cluster the other nodes answer
                     break
         self._tell("worker stopped", folded=self.folded, released=ranges(self.held))

@@ -242,7 +242,7 @@ class EmbeddingJob:
             memory_id = batch[0][1].memory_id
             done.failed.append({"id": memory_id, "message": error.message})
             # Not its message, which may hold the text; that of a failed probe holds none.
-            self._tell("text left out", alarm=True, owner=owner, memory=memory_id, reason=type(error).__name__)
+            self._tell("text skipped", alarm=True, owner=owner, memory=memory_id, reason=type(error).__name__)
             return {}
 
     def _read(self, owner: str) -> OwnerTexts:
@@ -287,7 +287,7 @@ class EmbeddingJob:
             except EngramlogError as error:
                 counts["failed"] += 1
                 reason = f"{type(error).__name__}: {error.message}"
-                self._tell("owner left out", alarm=True, owner=one.name, reason=reason)
+                self._tell("owner skipped", alarm=True, owner=one.name, reason=reason)
         if down:
             raise next(iter(down.values()))
         if not counts["failed"] and not stop():
@@ -310,7 +310,7 @@ class EmbeddingJob:
         except BadSetting as error:
             if self._embedders is None or self._embedders.plan.setting == error.context.get("embedder"):
                 raise
-            self._tell("owner without its embedder", alarm=True, owner=one.name, reason=error.message)
+            self._tell("owner not embedded", alarm=True, owner=one.name, reason=error.message)
             if self._embedders.plan.embeds:  # what this process lacks another may have, whose walks have another name
                 self._note(one.name, mark, one.version)
             else:

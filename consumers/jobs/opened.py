@@ -192,7 +192,7 @@ class OpenedStore:
                 if failed is not None:
                     failed.add(owner)
                 unfolded = unfolded + 1 if isinstance(error, NotYetFolded) else 0
-                self.served.tell("owner left out", alarm=True, owner=owner, reason=_reason(error))
+                self.served.tell("owner skipped", alarm=True, owner=owner, reason=_reason(error))
                 if unfolded == UNFOLDED_IN_A_ROW:
                     raise
         if large or among is None:

@@ -153,7 +153,7 @@ class RawMemories:
         reason = error.message if isinstance(error, EngramlogError) else type(error).__name__
         if reason != self._trouble:
             self._trouble = reason
-            self._resources.tell("raw memories wait", reason=reason, alarm=not isinstance(error, EngramlogError))
+            self._resources.tell("raw memories delayed", reason=reason, alarm=not isinstance(error, EngramlogError))
 
     def _close(self) -> None:
         if self._opened is not None:

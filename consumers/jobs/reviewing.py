@@ -190,7 +190,7 @@ class ReviewJob:
         facts = {"owner": done.owner, "reviewer": self.reviewer, "asked": len(done.asked)}
         facts |= {"left_open": done.left_open, "held_back": done.held_back, "requests": done.requests}
         facts |= {"input_tokens": done.input_tokens, "output_tokens": done.output_tokens}
-        self._tell("reviewed", alarm=bool(done.failure or done.held_back), **facts)
+        self._tell("memories reviewed", alarm=bool(done.failure or done.held_back), **facts)
 
 
 class _Run:

@@ -191,7 +191,7 @@ def extract(opened: OpenedStore, partition: int) -> Walked:
         if found.trouble is not None and found.trouble.down:
             model_stopped(served, chat, "extraction", found.trouble.message)
         elif found.trouble is not None:
-            served.tell("turns left unread", alarm=True, owner=owner, reason=found.trouble.message)
+            served.tell("turns skipped", alarm=True, owner=owner, reason=found.trouble.message)
         return found.done.appended
 
     tag, field = opened.tags[partition], folded_field(EXTRACT, partition)
@@ -333,7 +333,7 @@ def run(kind: str, store_id: str, partition: int, tick: str) -> dict[str, int] |
         finally:
             opened.close()
     except GivenUp:
-        served.tell("job given up", kind=kind, partition=partition, tick=tick)
+        served.tell("job postponed", kind=kind, partition=partition, tick=tick)
         return Retry(max=GIVEN_UP)
     if queue is not None:
         key, reason = schedule_key(store_id), f"{STOPPED}{kind}:{partition}"

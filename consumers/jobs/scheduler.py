@@ -122,7 +122,7 @@ class JobScheduler:
         if not self._leader.tend(now_ms):
             return 0
         if not led:
-            self._tell("leads the schedule", store=self._store_id)
+            self._tell("scheduler elected", store=self._store_id)
             self._forget_other_kinds()
             for kind in self._every_ms:
                 self._note_since(f"{_prefix(kind)}{SINCE}{kind}", now_ms)

@@ -170,7 +170,7 @@ class JobWorker(SimpleWorker):
                 part()
             except (redis.ResponseError, ValueError, TypeError) as error:
                 name = part.__name__.strip("_")
-                self._tell("queue not tidied", part=name, reason=type(error).__name__, alarm=True)
+                self._tell("queue not cleaned", part=name, reason=type(error).__name__, alarm=True)
         self.last_cleaned_at = now()  # type: ignore[assignment]
 
     def _purge(self) -> None:

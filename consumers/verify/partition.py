@@ -91,7 +91,7 @@ class _Verification:
         build = (wire.call("HGET", f"{{{self._tag}}}:meta", "live") or b"").decode("utf-8", "replace")
         keys = self._keys = BuildKeys(self._tag, build)
         if not is_build(build) or version_of(build) != PROJECTION_VERSION:
-            verdict.differs("build of another version", build=build, cure="engramlog rebuild")
+            verdict.differs("build not supported", build=build, cure="engramlog rebuild")
             return
         found = scan_partition(wire, keys, verdict)
         if found is None:

@@ -63,14 +63,14 @@ def watch_master_key(seals: Seals, alarms: Alarms, tell: Tell) -> Every:
         if not alarm.report(reason):
             return
         if reason is not None:
-            tell("master key cannot be had", reason=reason, alarm=True)
+            tell("master key unavailable", reason=reason, alarm=True)
         elif before:
-            tell("master key can be had again")
+            tell("master key reached")
 
     every = Every(LOOK_SECONDS, check, "master key", tell)
     if seals.is_on:
         return every.start()
     alarm.report(None)
     if seals.master is not None:
-        tell("store lies open", what=OPEN_STORE, alarm=True)
+        tell("store not encrypted", what=OPEN_STORE, alarm=True)
     return every

@@ -249,7 +249,7 @@ def tool_metrics(place: tuple[str, int], tell: Any) -> Iterator[ToolMetrics]:
     """The metrics of an MCP server, told at a host and port for as long as this lasts. Raises BadSetting where that is taken."""
     metrics = ToolMetrics()
     port = MetricsPort(metrics.registry, *place).start()
-    tell("metrics told", url=port.url)
+    tell("metrics served", url=port.url)
     try:
         yield metrics
     finally:

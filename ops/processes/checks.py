@@ -68,8 +68,9 @@ class ConsoleRefusals:
         used, limited = self._sessions.refused["used"], self._sessions.refused["limited"]
         if used > self._used:
             self._tell(
-                "a link to the console was used twice: if not by you, engramlog token --rotate ends all sessions",
+                "console link reused",
                 times=used - self._used,
+                advice="if not by you, engramlog token --rotate ends all sessions",
                 alarm=True,
             )
         if limited > self._limited:

@@ -37,7 +37,7 @@ class SdkLog(logging.Handler):
         """Tell where it was logged, and of which error."""
         error = record.exc_info[0] if record.exc_info else None
         where = f"{record.name}:{record.lineno}"
-        self._tell("protocol trouble", where=where, error=None if error is None else error.__name__, alarm=True)
+        self._tell("protocol failed", where=where, error=None if error is None else error.__name__, alarm=True)
 
 
 @contextmanager

@@ -84,16 +84,16 @@ def over_http(
         host = f"[{settings.host}]" if ":" in settings.host else settings.host
         url = f"{listeners.main.scheme}://{host}:{listener.getsockname()[1]}{PATH}"
         server = _Uvicorn(app, [Listening(listener, listeners.main)])
-        end_by_signal(server.end, cut_off=lambda: tell("stopped", in_the_middle=True))
+        end_by_signal(server.end, cut_off=lambda: tell("service stopped", in_the_middle=True))
         try:
             if listeners.main.public:
                 with supervisor() as application:
                     require_key(listeners, application.access_follower.book)
             started()
-            tell("ready", url=f"{url}/{owner or 'OWNER'}")
+            tell("service started", url=f"{url}/{owner or 'OWNER'}")
             with certificate_tended(listeners.certificate, tell):
                 server.run(sockets=[listener])
         finally:
             listener.close()
             supervisor.close()
-            tell("stopped")
+            tell("service stopped")

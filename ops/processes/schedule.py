@@ -119,7 +119,7 @@ class JobSchedule:
         try:
             self._cron.leave()
         except StoreError as error:
-            self._tell("schedule not handed over", reason=error.message)
+            self._tell("schedule not released", reason=error.message)
         for one in (self._wire, self._client, self._store, self._kept):
             one.close()
 

@@ -164,7 +164,7 @@ class Supervisor:
             try:
                 values.tend()
             except EngramlogError as error:
-                self._tell("what was said again is not folded yet", reason=error.message, alarm=True)
+                self._tell("rejections not folded", reason=error.message, alarm=True)
 
     def _is_done(self) -> bool:
         return self._stopping or self._open is None

@@ -149,11 +149,19 @@ def up_for_clients(settings: Settings, tell: Tell, idle_seconds: float) -> None:
     folder, _ = private_folder(settings.data)
     claimed = FolderSocket.claim(folder)
     if claimed is None:
-        tell("another process serves this folder", folder=str(folder))
+        tell("folder already served", folder=str(folder))
         return
     with closing(claimed):
         front = Front(None, claimed, Stay(folder, claimed, idle_seconds))
-        _up(settings, "shared", lambda _told: front, tell, lambda what: tell("waiting", what=what), None, pretty=False)
+        _up(
+            settings,
+            "shared",
+            lambda _told: front,
+            tell,
+            lambda what: tell("folder awaited", what=what),
+            None,
+            pretty=False,
+        )
 
 
 def _folder_socket(settings: Settings, tell: Tell, told: Flag) -> FolderSocket | None:
@@ -164,7 +172,7 @@ def _folder_socket(settings: Settings, tell: Tell, told: Flag) -> FolderSocket |
     except EmbeddedRedisError as error:
         claimed, reason = None, error.message
     if claimed is None:
-        tell("clients must name the address: no socket in the data folder", reason=reason)
+        tell("socket not created", reason=reason, advice="clients must name the address")
     return claimed
 
 
@@ -188,14 +196,16 @@ def _up(
     def cut_off() -> None:
         for kind in started:
             kind.kill()
-        tell("stopped in the middle", alarm=True)
+        tell("service interrupted", alarm=True)
 
     end_by_signal(end.begin, cut_off=cut_off, exit_code=1)
     with open_the_store(settings, role, on_wait=on_wait, tell=tell) as store:
         told = {"pid": store.embedded.pid, "server": str(store.embedded.release)} if store.embedded else {}
-        tell("redis ready", url=store.url, store=store.identity.store_id, partitions=store.identity.partitions, **told)
+        tell(
+            "redis started", url=store.url, store=store.identity.store_id, partitions=store.identity.partitions, **told
+        )
         if files < FEW_FILES:
-            tell("few files may be open: raise the hard limit (ulimit -Hn)", files=files, alarm=True)
+            tell("file limit reduced", files=files, advice="raise the hard limit (ulimit -Hn)", alarm=True)
         for what in filter(None, (mended, store.mended)):
             tell("data folder closed", what=what, alarm=True)
         if store.embedded and store.embedded.recovery:
@@ -213,7 +223,7 @@ def _up(
             jobs.stop(end.left(MARKS.jobs))
             workers.stop(end.left(MARKS.workers))
             tell("workers stopped")
-    tell("stopped")
+    tell("service stopped")
 
 
 def _command(module: str, settings: Settings) -> list[str]:
@@ -319,7 +329,7 @@ def _serve(
                 raise EmbeddedRedisError(f"the private Redis died; run `engramlog up` again. Its last lines:\n{died}")
     finally:
         keys.stop()
-        tell("stopping")
+        tell("stop requested")
         server.stop(end.left(MARKS.api))
         tell("api stopped")
         jobs.stop(end.left(MARKS.jobs))  # before the drain, which folds what they appended
@@ -347,7 +357,7 @@ def _tell_ready(server: Server, settings: Settings, front: Front, tell: Tell) ->
     told: dict[str, object] = {}
     if front.listeners.main.public:
         told = {"listening": how_it_listens(front.listeners), "operating": _operating(front)}
-    tell("ready", url=url, docs=None if front.port is None else f"{url}/docs", **told)
+    tell("service started", url=url, docs=None if front.port is None else f"{url}/docs", **told)
 
 
 def _app(
@@ -407,11 +417,11 @@ def _leaves(front: Front, server: Server, store: OpenStore, tell: Tell) -> bool:
         return False
     joined = store.embedded is not None and not store.embedded.owned
     if joined and store.embedded is not None and store.embedded.died():
-        why: str | None = "whoever ran the store's server has ended; the next client opens it anew"
+        why: str | None = "the process that ran the store's server has ended; the next client starts it again"
     else:
         why = front.stay.over(server.unasked_seconds)
     if why is not None:
-        tell("leaving", why=why)
+        tell("service left", why=why)
     return why is not None
 
 
@@ -421,7 +431,7 @@ def _ask_what_is_kept(store: OpenStore, catch_up: FoldCatchUp, tell: Tell) -> No
     try:
         store.log.ask_receipts()
     except StoreError as error:
-        tell("receipts not asked for", reason=error.message, alarm=True)
+        tell("receipts not compared", reason=error.message, alarm=True)
     ask_kept_values(store, catch_up, tell)
 
 
@@ -499,6 +509,6 @@ def _drain(application: Application, end: End, tell: Tell) -> None:
         lag = application.operator.status()["lag"]
         while lag and end.left(MARKS.drain) > LOOK_SECONDS:
             lag = application.operator.status()["lag"]
-        tell("drained", lag=lag, alarm=bool(lag))
+        tell("service drained", lag=lag, alarm=bool(lag))
     except EngramlogError as error:
-        tell("not drained", reason=error.message, alarm=True)
+        tell("service not drained", reason=error.message, alarm=True)

@@ -70,6 +70,6 @@ class Workers:
             try:
                 process.wait(timeout=max(end - monotonic(), 0.1))
             except subprocess.TimeoutExpired:
-                self._tell(f"{self._kind} did not stop in time and was killed", pid=process.pid, alarm=True)
+                self._tell(f"{self._kind} process killed", pid=process.pid, reason="did not stop in time", alarm=True)
                 process.kill()
                 process.wait()

@@ -38,7 +38,7 @@ class Service:
                 stderr=log,
             )
         self._began = began
-        self.url = str(wait_until(lambda: self.facts("ready") or self._ended())[0]["url"])
+        self.url = str(wait_until(lambda: self.facts("service started") or self._ended())[0]["url"])
         self.token = self.command("token", "--json")["token"]
 
     def facts(self, name: str) -> list[dict[str, Any]]:

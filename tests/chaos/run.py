@@ -139,7 +139,7 @@ def _told(logs: Sequence[Path], planned: Sequence[str]) -> Counter[str]:
         "alarms": b'"level": "warning"',
         "owners quarantined": b'"owner quarantined"',
         "events discarded": b'"event discarded"',
-        "retries carried out": b'"retry carried out"',
+        "retries carried out": b'"owner retried"',
         "builds switched": b'"build switched"',
         "tracebacks": b"Traceback",
     }

@@ -150,14 +150,14 @@ class Up(Actor):
 
         def ready() -> bool:
             assert self.code is None, self.told()
-            return bool(self.facts("ready"))
+            return bool(self.facts("service started"))
 
         wait_until(ready, "up is ready")
 
     @property
     def redis_pid(self) -> int:
         """Its private Redis."""
-        return int(self.facts("redis ready")[0]["pid"])
+        return int(self.facts("redis started")[0]["pid"])
 
     @property
     def redis_url(self) -> str:

@@ -109,7 +109,7 @@ class Stage:
 
 
 def _refused(actor: Actor) -> bool:
-    return any(fact in actor.told() for fact in ('"fold stopped"', '"store refused"', '"reconnected"'))
+    return any(fact in actor.told() for fact in ('"fold stopped"', '"store refused"', '"worker reconnected"'))
 
 
 def asleep(actor: Actor) -> None:

@@ -106,7 +106,7 @@ def test_what_is_needed_is_started_and_remembers(kind: str, machine: Machine) ->
         assert [one.id for one in memory.search("coffee").results] == [added.id]
     (process,) = machine.started
     assert process.poll() is None, "it is there for the next program"
-    assert (machine.facts("ready")[0]["docs"], stat.S_IMODE(machine.folder.stat().st_mode)) == (None, 0o700)
+    assert (machine.facts("service started")[0]["docs"], stat.S_IMODE(machine.folder.stat().st_mode)) == (None, 0o700)
 
 
 def test_a_line_on_stderr_says_that_the_service_is_started(
@@ -148,7 +148,7 @@ def test_unasked_it_ends_and_leaves_nothing_behind_and_the_next_call_starts_it_a
         added = memory.add("I drink coffee")
         machine.ended()
         assert machine.started[0].returncode == 0
-        assert machine.facts("leaving")[0]["why"] == "nobody has asked for 1 s"
+        assert machine.facts("service left")[0]["why"] == "nobody has asked for 1 s"
         assert not (machine.folder / home.SOCKET).exists()
         monkeypatch.setattr(home, "IDLE_SECONDS", 600)
         assert [one.id for one in memory.search("coffee").results] == [added.id]
@@ -162,7 +162,7 @@ def test_it_makes_way_for_an_up_which_clients_find_whatever_its_port(machine: Ma
         with running(machine.folder) as up:
             up.ready()
             machine.ended()
-            assert machine.facts("leaving")[0]["why"] == "an `engramlog up` wants the store"
+            assert machine.facts("service left")[0]["why"] == "an `engramlog up` wants the store"
             with Memory(owner="alice", timeout=PATIENCE, start=False) as other:
                 assert [one.id for one in other.search("coffee").results] == [added.id]
             assert memory.get(added.id or "").content == "I drink coffee"
@@ -322,7 +322,7 @@ def test_a_socket_that_was_removed_ends_the_service_which_is_started_anew(machin
         assert memory.get_all().total == 1
     assert machine.started[0].wait(PATIENCE) == 0
     assert is_private(machine.folder)
-    wait_until(lambda: machine.facts("ready"))
+    wait_until(lambda: machine.facts("service started"))
 
 
 def test_an_up_whose_socket_was_removed_is_joined_by_a_service_that_can_be_found(machine: Machine) -> None:

@@ -136,4 +136,4 @@ def over_http(folder: Path, *arguments: str, token: str = TOKEN) -> Iterator[Cal
         process.send_signal(signal.SIGTERM)
         _, told = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0, told
-    assert json.loads(told.splitlines()[-1])["event"] == "stopped", told
+    assert json.loads(told.splitlines()[-1])["event"] == "service stopped", told

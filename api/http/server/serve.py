@@ -358,7 +358,7 @@ class Server:
         self._uvicorn.should_exit = True
         self.wait(seconds)
         if self.running:
-            self._tell("the HTTP server has not ended", seconds=round(seconds, 3), url=self.url, alarm=True)
+            self._tell("http server not stopped", seconds=round(seconds, 3), url=self.url, alarm=True)
 
 
 def serve(

@@ -104,7 +104,7 @@ def test_the_queue_is_lost(night: Night) -> None:
     with redis_of_ones_own(night.folder, "queue", port) as queue:
         night.setting(ENGRAMLOG_QUEUE_URL=f"redis://127.0.0.1:{port}", QUEUE_PORT=port, ENGRAMLOG_JOB_WORKERS=1)
         night.given("systemctl start engramlog")
-        night.until(night.told("engramlog", "leads the schedule"))
+        night.until(night.told("engramlog", "scheduler elected"))
         queue.kill()
         night.until(night.told("engramlog", '"name": "jobs_wait"'))
         night.when()

@@ -121,8 +121,10 @@ class Fleet:
         self._count += 1
         words = ["engramlog_server.ops.main", "up", "--port", "0", "--workers", "1", "--json"]
         member = Member(root, words, self.folder / f"service{self._count}.log", self._environment())
-        wait_until(lambda: bool(member.facts("ready")) or member.code is not None, lambda: f"ready: {member.told()}")
-        (told,) = member.facts("ready")
+        wait_until(
+            lambda: bool(member.facts("service started")) or member.code is not None, lambda: f"ready: {member.told()}"
+        )
+        (told,) = member.facts("service started")
         self.services.append((member, told["url"]))
         return member
 

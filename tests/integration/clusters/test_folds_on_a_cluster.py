@@ -108,11 +108,11 @@ def test_while_a_slot_is_moved_key_by_key_the_other_partitions_are_folded(
     slot = store.slot(0)
     store.cluster.begin_move(slot, next(node for node in store.cluster.primaries() if node is not store.node(0)))
     assert store.cluster.move_keys(slot, 3) == 3
-    drops = len(store.told("reconnected"))
+    drops = len(store.told("worker reconnected"))
     for nth in range(1, 6):
         flow(store, 10, nth, others)
         wait_until(lambda: all(store.folded_of(partition) for partition in others))
-    assert len(store.told("reconnected")) - drops <= 2  # what is folded elsewhere is not dropped at each try
+    assert len(store.told("worker reconnected")) - drops <= 2  # what is folded elsewhere is not dropped at each try
     store.cluster.move_keys(slot)
     store.cluster.end_move(slot)
     flow(store, 10, 6)

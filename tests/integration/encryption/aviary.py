@@ -74,7 +74,7 @@ class Aviary:
                 stdout=log,
                 stderr=log,
             )
-        self.url = str(wait_until(lambda: self.facts("ready") or self._lives())[0]["url"])
+        self.url = str(wait_until(lambda: self.facts("service started") or self._lives())[0]["url"])
         self.socket = str(json.loads((self.data / "server.json").read_text())["socket"])
         with (
             self.client() as client

@@ -131,7 +131,7 @@ def test_an_owner_waits_for_its_key_its_partition_goes_on_and_all_is_folded_in_o
         over(service)
         wait_until(lambda: not sealed.reason("ada") and not sealed.alarms.standing)
         assert sealed.records("ada") == 3
-        assert store.told("key is back")[-1] == {"partition": 0, "owner": "ada", "freed": True}
+        assert store.told("key returned")[-1] == {"partition": 0, "owner": "ada", "freed": True}
         raw = sealed.wire.call("HGET", sealed.keys.owners, "ada")
         assert read_owner(sealed.keys, "ada", raw).applied == 5, "in order, each once"
         store.append(store.mentioned("ada", "a3"))
@@ -272,4 +272,4 @@ def test_what_an_older_release_could_not_read_of_a_sealed_store_is_folded_by_the
         sealed.worker("newer")
         wait_until(lambda: not sealed.reason("ada"))
         assert (sealed.records("ada"), sealed.is_as_if_folded_at_once()) == (2, True)
-        assert store.told("event is read now") == [{"partition": 0, "owner": "ada", "freed": True}]
+        assert store.told("event decoded") == [{"partition": 0, "owner": "ada", "freed": True}]

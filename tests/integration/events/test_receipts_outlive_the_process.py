@@ -184,7 +184,7 @@ def test_what_a_killed_up_had_acknowledged_since_the_last_kept_heads_is_told_by_
             post(up, [EVENT])
             size = server.size()
             partition, seq = map(int, post(up, [later])["receipts"][0]["position"].split(":"))
-            (store,) = [fact["store"] for fact in up.facts("redis ready")]
+            (store,) = [fact["store"] for fact in up.facts("redis started")]
             file = ReceiptFile(folder / f"receipts-{store}.json", store)
             wait_until(lambda: file.read().get(partition) == NewestReceipt(seq, UUID(later["event_id"]).bytes))
             os.kill(up.process.pid, signal.SIGKILL)

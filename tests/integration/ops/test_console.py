@@ -180,7 +180,8 @@ def test_where_nobody_serves_the_command_does_until_it_is_interrupted(tmp_path: 
         assert process.wait(PATIENCE) == 0
         assert [one for one in SECRETS if one in log.read_text()] == []
         facts = [json.loads(line)["event"] for line in log.read_text().splitlines() if line.startswith("{")]
-        assert [one for one in facts if one in ("ready", "drained", "stopped")] == ["ready", "drained", "stopped"]
+        life = ["service started", "service drained", "service stopped"]
+        assert [one for one in facts if one in life] == life
 
 
 def test_its_file_goes_with_it_where_no_browser_comes(tmp_path: Path) -> None:

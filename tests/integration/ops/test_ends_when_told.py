@@ -82,12 +82,12 @@ def test_an_up_whose_redis_stands_still_ends_and_leaves_no_process_behind(
     monkeypatch.setenv("ENGRAMLOG_REDIS_TIMEOUT", NEVER)
     with running(tmp_path / "store") as up:
         up.ready()
-        (server,) = (fact["pid"] for fact in up.facts("redis ready"))
+        (server,) = (fact["pid"] for fact in up.facts("redis started"))
         os.kill(server, signal.SIGSTOP)
         try:
             up.process.send_signal(signal.SIGTERM)
             assert up.process.wait(PATIENCE) == 1
-            assert up.facts("stopped in the middle")
+            assert up.facts("service interrupted")
             wait_until(up.gone)
         finally:
             up.process.kill()
@@ -106,7 +106,7 @@ def test_an_up_that_still_waits_for_its_redis_ends(tmp_path: Path) -> None:
             _, told = up.communicate(timeout=PATIENCE)
             asks.close()
     assert up.returncode == 1, told
-    assert json.loads(told.splitlines()[-1])["event"] == "stopped in the middle"
+    assert json.loads(told.splitlines()[-1])["event"] == "service interrupted"
 
 
 def test_an_up_with_a_feed_open_and_idle_ends_in_order_and_the_feed_with_it(tmp_path: Path) -> None:
@@ -119,9 +119,9 @@ def test_an_up_with_a_feed_open_and_idle_ends_in_order_and_the_feed_with_it(tmp_
             up.process.send_signal(signal.SIGTERM)
             assert b"event: " in feed.read()  # to its end, which the server made
         assert up.process.wait(PATIENCE) == 0
-        assert up.facts("stopped")
-        assert not up.facts("stopped in the middle")
-        assert not up.facts("the HTTP server has not ended")
+        assert up.facts("service stopped")
+        assert not up.facts("service interrupted")
+        assert not up.facts("http server not stopped")
 
 
 def test_an_up_with_a_question_that_computes_for_ever_ends_and_does_not_wait_for_it(tmp_path: Path) -> None:
@@ -141,9 +141,9 @@ def test_an_up_with_a_question_that_computes_for_ever_ends_and_does_not_wait_for
         return [fact for fact in found if fact.get("event") == name]
 
     try:
-        wait_until(lambda: facts("ready") or up.poll() is not None)
+        wait_until(lambda: facts("service started") or up.poll() is not None)
         assert up.poll() is None, told.read_text()
-        url = facts("ready")[0]["url"]
+        url = facts("service started")[0]["url"]
         asked = Request(
             f"{url}/v1/owners/alice/replay",
             b"{}",
@@ -161,7 +161,7 @@ def test_an_up_with_a_question_that_computes_for_ever_ends_and_does_not_wait_for
         assert up.wait(PATIENCE) in {0, 1}
         asking.join(PATIENCE)
         assert not asking.is_alive()
-        assert facts("workers stopped") or facts("stopped in the middle")
+        assert facts("workers stopped") or facts("service interrupted")
     finally:
         up.kill()
         up.wait()
@@ -182,7 +182,7 @@ def test_an_mcp_server_ends_while_it_waits_for_its_store_or_for_a_client(
             assert server.stdin is not None
             if "--http" in arguments:
                 assert server.stderr is not None
-                assert json.loads(server.stderr.readline())["event"] == "ready"
+                assert json.loads(server.stderr.readline())["event"] == "service started"
             else:
                 hello = {
                     "protocolVersion": "2025-06-18",

@@ -100,7 +100,7 @@ def scraped(up: Up) -> Scraped:
 
 
 def workers(up: Up) -> list[Scraped]:
-    urls = [fact["url"] for fact in up.facts("metrics told")]
+    urls = [fact["url"] for fact in up.facts("metrics served")]
     assert len(urls) == WORKERS
     return [Scraped(url) for url in urls]
 
@@ -186,9 +186,9 @@ def test_every_line_of_every_process_names_its_component_and_its_version(up: Up)
     assert {"supervisor", "api", "worker", "lifecycle"} >= {line["component"] for line in lines}
     by_fact = {line["event"]: line["component"] for line in lines}
     assert by_fact["worker started"] == "worker"
-    assert by_fact["redis ready"] == "supervisor"
-    wait_until(lambda: up.facts("leads the schedule"))
-    assert up.facts("leads the schedule")[0]["component"] == "lifecycle"
+    assert by_fact["redis started"] == "supervisor"
+    wait_until(lambda: up.facts("scheduler elected"))
+    assert up.facts("scheduler elected")[0]["component"] == "lifecycle"
 
 
 def test_the_board_and_the_rules_ask_for_what_running_processes_tell(up: Up, scraped: Scraped) -> None:
@@ -240,7 +240,7 @@ def test_an_mcp_server_counts_the_tools_that_its_client_calls(tmp_path: Path) ->
             assert process.stdin is not None
             assert process.stdout is not None
             assert process.stderr is not None
-            url = next(line["url"] for line in map(json.loads, process.stderr) if line["event"] == "metrics told")
+            url = next(line["url"] for line in map(json.loads, process.stderr) if line["event"] == "metrics served")
             began = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
             said: list[dict[str, Any]] = [
                 {"id": 1, "method": "initialize", "params": began},
@@ -263,7 +263,7 @@ def test_an_mcp_server_counts_the_tools_that_its_client_calls(tmp_path: Path) ->
 
 
 def test_a_workers_port_answers_only_who_asks_this_machine_by_name_and_only_for_metrics(up: Up) -> None:
-    url = up.facts("metrics told")[0]["url"]
+    url = up.facts("metrics served")[0]["url"]
     assert ask(url, host="evil.example") == 403
     assert ask(url.replace("/metrics", "/")) == 404
     with pytest.raises(HTTPError, match="501"):
@@ -271,7 +271,7 @@ def test_a_workers_port_answers_only_who_asks_this_machine_by_name_and_only_for_
 
 
 def test_a_client_that_says_nothing_holds_no_scrape(up: Up) -> None:
-    url = up.facts("metrics told")[0]["url"]
+    url = up.facts("metrics served")[0]["url"]
     host, port = re.fullmatch(r"http://(.*):(\d+)/metrics", url).groups()  # type: ignore[union-attr]
     silent = [socket.create_connection((host, int(port)), PATIENCE) for _ in range(20)]
     try:
@@ -324,7 +324,7 @@ def test_a_worker_of_ones_own_redis_tells_its_metrics_and_ends_in_order(redis_se
         try:
             assert process.stderr is not None
             lines = (json.loads(line) for line in process.stderr)
-            url = next(line["url"] for line in lines if line["event"] == "metrics told")
+            url = next(line["url"] for line in lines if line["event"] == "metrics served")
             next(line for line in lines if line["event"] == "worker started")
             wait_until(lambda: Scraped(url).of("engramlog_fold_partitions") == 16)
             process.send_signal(signal.SIGTERM)

@@ -47,7 +47,7 @@ def test_what_an_older_worker_could_not_read_is_folded_by_the_newer_one_that_tak
         assert list(quarantined(stage.wire, stage.tags[0])) == ["ada"]
         older.end()
         newer = stage.worker()
-        wait_until(lambda: '"event is read now"' in newer.told(), newer.told)
+        wait_until(lambda: '"event decoded"' in newer.told(), newer.told)
         assert not quarantined(stage.wire, stage.tags[0])
         verdict = stage.settled()
         assert verdict.clean, verdict
@@ -65,4 +65,4 @@ def test_what_no_release_reads_stays_parked_whoever_takes_the_partition(tmp_path
         stage.tell("ada", MemoryMentioned(memory_id="m"))
         stage.folded_to(3)
         assert list(quarantined(stage.wire, stage.tags[0])) == ["ada"]
-        assert '"event is read now"' not in other.told()
+        assert '"event decoded"' not in other.told()

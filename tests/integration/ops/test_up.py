@@ -62,7 +62,7 @@ class Up:
 
     def ready(self) -> str:
         """Its URL, once it is ready and a worker holds every partition."""
-        url = str(wait_until(lambda: self.facts("ready") or self._ended())[0]["url"])
+        url = str(wait_until(lambda: self.facts("service started") or self._ended())[0]["url"])
         wait_until(lambda: set(self.taken()) == set(range(16)))
         return url
 
@@ -84,7 +84,7 @@ class Up:
         """Its redis-server and workers."""
         return [
             fact["pid"]
-            for name in ("redis ready", "worker process started")
+            for name in ("redis started", "worker process started")
             for fact in self.facts(name)
             if "pid" in fact
         ]
@@ -153,7 +153,7 @@ def test_what_http_appends_a_command_finds_and_an_interrupt_stops_everything_in_
         assert sorted(status.values()) == [8, 8]
         up.process.send_signal(signal.SIGINT)
         assert up.process.wait(PATIENCE) == 0
-        order = ["stopping", "api stopped", "drained", "workers stopped", "stopped"]
+        order = ["stop requested", "api stopped", "service drained", "workers stopped", "service stopped"]
         told = [json.loads(line)["event"] for line in up.log.read_text().splitlines() if line.startswith("{")]
         assert [name for name in told if name in order] == order
         assert up.gone()
@@ -203,7 +203,7 @@ def test_a_killed_up_leaves_no_process_and_no_event_behind(tmp_path: Path) -> No
 def test_when_its_redis_dies_up_says_why_and_ends(tmp_path: Path) -> None:
     with running(tmp_path / "store") as up:
         up.ready()
-        os.kill(up.facts("redis ready")[0]["pid"], signal.SIGKILL)
+        os.kill(up.facts("redis started")[0]["pid"], signal.SIGKILL)
         assert up.process.wait(PATIENCE) == 1
         assert "the private Redis died" in up.log.read_text()
         wait_until(up.gone)

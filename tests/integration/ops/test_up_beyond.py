@@ -68,7 +68,7 @@ def test_it_opens_to_others_once_there_is_a_key_and_is_operated_at_its_socket(
         assert "ENGRAMLOG_TLS_CERT_FILE" in ended(up)
     with running(folder) as up:
         up.ready()
-        told = up.facts("ready")[0]
+        told = up.facts("service started")[0]
         assert "listening" not in told  # of this machine alone: as ever
         made = issued(up, folder, "read", "operate")
     for name, path in zip(("CERT", "KEY"), pair, strict=True):
@@ -78,7 +78,7 @@ def test_it_opens_to_others_once_there_is_a_key_and_is_operated_at_its_socket(
         assert client.get(MEMORIES, headers=shown).status_code == 200
         assert client.get(MEMORIES, headers=up.shown()).status_code == 401
         assert client.get("/v1/status", headers=shown).status_code == 403
-        told = up.facts("ready")[0]["listening"]
+        told = up.facts("service started")[0]["listening"]
         assert (told["by"], told["operating"]) == ("tls", "socket")
         assert client.get("/ready").json()["listening"] == {"by": "tls", "certificate_ends": told["certificate_ends"]}
         assert operator.get("/v1/status", headers=up.shown()).json()["listening"] == told
@@ -107,7 +107,7 @@ def test_a_port_for_operating_of_this_machine_is_as_loopback_ever_was(
             assert client.get("/health").status_code == 421  # the proxy has to say by what it was asked
             proxied = {"host": "memory.example.org", "x-forwarded-proto": "https"}
             assert client.get("/health", headers=proxied).status_code == 200
-        operating = up.facts("ready")[0]["operating"]
+        operating = up.facts("service started")[0]["operating"]
         with httpx2.Client(base_url=operating, trust_env=False, timeout=PATIENCE) as operator:
             assert operator.get("/v1/status", headers=up.shown()).json()["listening"]["operating"] == "port"
             assert operator.get("/metrics", headers=up.shown()).status_code == 200
@@ -133,7 +133,7 @@ class Serving:
         """Where it serves, once it does."""
         told = [json.loads(line) for line in self.log.read_text().splitlines() if line.startswith("{")]
         assert self.process.poll() is None, self.log.read_text()
-        return next((str(one["url"]) for one in told if one.get("event") == "ready"), None)
+        return next((str(one["url"]) for one in told if one.get("event") == "service started"), None)
 
 
 def test_mcp_over_http_goes_by_the_same_rules(tmp_path: Path, pair: Pair, monkeypatch: pytest.MonkeyPatch) -> None:

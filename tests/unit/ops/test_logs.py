@@ -51,7 +51,7 @@ def test_an_address_is_told_whatever_its_folder_is_called_and_its_password_is_no
 ) -> None:
     """The folder's letters are made by chance: one in three thousand looks like a password beside its word."""
     start_logging(pretty=False)
-    teller()("redis ready", url=f"unix://:s3cret-MARK@/tmp/{folder}/redis.sock")
+    teller()("redis started", url=f"unix://:s3cret-MARK@/tmp/{folder}/redis.sock")
     line = capsys.readouterr().err
     assert (f"/tmp/{folder}/redis.sock" in line, "s3cret-MARK" in line) == (True, False)
 

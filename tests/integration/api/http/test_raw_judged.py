@@ -270,8 +270,8 @@ def test_the_schedule_of_an_encrypted_store_judges_at_once(tmp_path: Path) -> No
         ).start()
         owner = new_owner()
         tell(store, owner)
-        wait_until(lambda: set(listed(store, owner)) == {"lisbon"} or "raw memories wait" in told)
-        assert "raw memories wait" not in told
+        wait_until(lambda: set(listed(store, owner)) == {"lisbon"} or "raw memories delayed" in told)
+        assert "raw memories delayed" not in told
         judge = schedule._raw._opened
         assert judge is not None
         assert owner in judge.views.held_owners()

@@ -176,7 +176,7 @@ def test_an_owner_chooses_where_the_store_compares_nothing(store: ByOwner) -> No
 def test_no_parameter_alone_sends_contents_anywhere_or_imports_anything(store: ByOwner, name: str) -> None:
     store.tell("ada", *said(*ENGLISH), parameters(1, embedder=name))
     store.walk("ada")
-    assert store.told == ["owner without its embedder"]
+    assert store.told == ["owner not embedded"]
     assert name not in store.loaded
     assert "not set to use it" in store.asked("ada", "kiln")["failed"]
     assert store.reader.search("ada", "kiln", at=NOW)["results"][0]["id"] == "m0"
@@ -192,7 +192,7 @@ def test_a_process_that_lacks_a_model_says_so_and_serves_the_owners_of_the_other
     store.choose(EmbedderPlan(None, "auto"), without="use")
     for owner in ("ada", "bo"):
         store.walk(owner)
-    assert store.told == ["owner without its embedder"]
+    assert store.told == ["owner not embedded"]
     assert store.asked("ada", "窑") == {"failed": "the embedder use needs a package"}
     assert store.asked("bo", "kiln")["embedded"] == 3
     assert store.walk("ada")["owners"] == 0  # it is not told each minute

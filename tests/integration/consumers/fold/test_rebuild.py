@@ -203,7 +203,7 @@ def test_a_live_build_that_no_worker_of_this_version_may_fold_is_left_by_a_rebui
         store.client.hset(f"{{{tag}}}:meta", "live", "v0")
         fill(store, rounds=0)
         store.start_worker("w1")
-        assert wait_until(lambda: store.told("build of another version"))[0]["cure"] == "engramlog rebuild"
+        assert wait_until(lambda: store.told("build not supported"))[0]["cure"] == "engramlog rebuild"
         assert rebuild_partition(store.client, tag, holder="rebuild").new == FIRST_BUILD
         wait_until(store.folded)
         assert differences(store) == []

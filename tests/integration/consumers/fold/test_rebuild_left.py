@@ -107,7 +107,7 @@ def test_what_a_killed_rebuild_left_is_told_and_the_next_one_does_not_fold_it_ag
     assert (left.build, left.seq, left.running) == (NEXT, 300, False)
     assert (stands.seq, stands.reach, stands.pieces) == (300, 600, 3), "the second window is written in part"
     assert raised == {("rebuild_left", "partition 0"): f"build {NEXT} was folded up to 300"}
-    assert ("rebuild goes on", 300) in told
+    assert ("rebuild resumed", 300) in told
     assert alarms.standing == {}
 
 
@@ -128,7 +128,7 @@ def test_what_was_left_is_not_gone_on_with_where_the_log_is_another(
         told: list[str] = []
         rebuild_partition(store.client, tag, holder="next", tell=lambda fact, **_: told.append(fact))
         wait_until(store.folded)
-        assert "rebuild goes on" not in told
+        assert "rebuild resumed" not in told
         assert store.differences() == []
 
 

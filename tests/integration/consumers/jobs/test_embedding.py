@@ -358,7 +358,7 @@ def test_a_text_that_the_embedder_refuses_is_left_out_and_told_and_the_rest_goes
     done = job.carry_out("ada")
     assert (done.embedded, done.left) == (18, 2)
     assert {one["id"] for one in done.failed} == {"thing3", "thing13"}
-    assert {(fact, facts["memory"]) for fact, facts in told} == {("text left out", f"thing{n}") for n in (3, 13)}
+    assert {(fact, facts["memory"]) for fact, facts in told} == {("text skipped", f"thing{n}") for n in (3, 13)}
     assert "kiln" not in str(told)
     assert job.walk(partition_of("ada", 2))["owners"] == 0  # not before something changes
 

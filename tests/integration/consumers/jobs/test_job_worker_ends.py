@@ -98,7 +98,7 @@ def test_a_worker_whose_job_computes_without_end_ends_and_gives_the_job_back(
     with connect(server.url) as client, process("-c", COMPUTES, str(began), "--url", server.url) as worker:
         enqueue(client)
         wait_until(began.exists)
-        assert "job given back" in ended(worker)
+        assert "job returned" in ended(worker)
         assert given_back(client)
         served = Served(live, server.url)
         served.work()
@@ -191,7 +191,7 @@ def test_a_worker_goes_on_after_its_queue_was_away_and_ends_while_it_is(live: Li
             client.client_kill_filter(_type="normal", skipme=True)
             queues.process.send_signal(signal.SIGSTOP)
             assert worker.stderr is not None
-            assert any(b'"rq"' in line for line in worker.stderr)
+            assert any(b'"rq reported"' in line for line in worker.stderr)
             queues.process.send_signal(signal.SIGCONT)
             job = enqueue(client)
             wait_until(lambda: client.zscore(finished, job.id))

@@ -337,7 +337,7 @@ def test_a_tick_s_jobs_decide_for_every_owner_whatever_stands_in_the_way_of_one(
     assert (served.queue.count, FailedJobRegistry(queue=served.queue).count) == (0, 0)
     assert all(len(jobs.decided(owner)) == 3 for owner in owners if owner != "owner-5")
     assert jobs.decided("owner-5") == []
-    left_out = [facts for fact, facts in served.told if fact == "owner left out"]
+    left_out = [facts for fact, facts in served.told if fact == "owner skipped"]
     assert [(facts["owner"], facts["alarm"]) for facts in left_out] == [("owner-5", True)] * 2  # upkeep and daily
     assert all("OwnerQuarantined" in facts["reason"] for facts in left_out)
 
@@ -435,7 +435,7 @@ def test_a_partition_that_nobody_folds_is_left_to_a_later_run(
         jobs.tell(owner, mentioned("m0"))
     with pytest.raises(NotYetFolded):
         served.run("upkeep", 0)
-    assert len([fact for fact, _ in served.told if fact == "owner left out"]) == UNFOLDED_IN_A_ROW
+    assert len([fact for fact, _ in served.told if fact == "owner skipped"]) == UNFOLDED_IN_A_ROW
 
 
 def test_a_job_that_is_stopped_goes_back_to_the_queue_and_another_goes_on(
@@ -455,7 +455,7 @@ def test_a_job_that_is_stopped_goes_back_to_the_queue_and_another_goes_on(
         midway.setattr("engramlog_server.events.redis.log.RedisEventLog.append", stopping)
         served.work()
     assert len(jobs.decided("ada")) == 10
-    assert [fact for fact, _ in served.told] == ["job given up"]
+    assert [fact for fact, _ in served.told] == ["job postponed"]
     assert f"upkeep-test-p{partition_of('ada', 4)}" in " ".join(served.queue.job_ids)
     served.stop.clear()
     served.work()
@@ -548,7 +548,7 @@ def test_up_starts_a_job_worker_starts_it_again_and_stops_it_before_the_drain(tm
         assert f"-{up.process.pid}-" in lifecycle(up)["leader"], "the schedule is kept by the process that stays"
         up.process.send_signal(signal.SIGINT)
         assert up.process.wait(PATIENCE) == 0
-        order = ["api stopped", "job workers stopped", "drained", "workers stopped", "stopped"]
+        order = ["api stopped", "job workers stopped", "service drained", "workers stopped", "service stopped"]
         names = [line.partition('"event": "')[2].partition('"')[0] for line in up.log.read_text().splitlines()]
         assert [name for name in names if name in order] == order
         assert not Path(f"/proc/{second}").exists()

@@ -124,7 +124,7 @@ def test_a_model_that_deletes_everything_deletes_little_in_one_run_and_that_is_t
     assert [type(event.data) for event in reviews.judged()] == [MemoryDeleted] * deleted
     assert done.left_open == due - deleted
     assert len(chat.asked) == min(due, deleted + 1)  # once one is held back, no other is asked about
-    held = [facts["held_back"] for fact, facts in reviews.told if fact == "reviewed" and facts["alarm"]]
+    held = [facts["held_back"] for fact, facts in reviews.told if fact == "memories reviewed" and facts["alarm"]]
     assert held == ([1] if due > deleted else [])
 
 
@@ -334,7 +334,7 @@ def test_a_job_that_is_stopped_keeps_what_was_answered_and_another_goes_on(
     chat = ScriptedChat(says)
     served = Served(server.url, lambda: chat)
     served.upkeep(0)
-    assert [fact for fact, _ in served.told] == ["job given up"]
+    assert [fact for fact, _ in served.told] == ["job postponed"]
     assert len(reviews.judged(owner)) == len(chat.asked) == 1
     wait_until(live.folded)
     chat.says = keeps

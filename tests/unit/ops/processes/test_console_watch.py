@@ -49,7 +49,7 @@ def test_a_link_that_was_used_twice_is_told_once_and_nothing_is_told_of_what_was
     watch.check()
     watch.check()
     (line,) = heard.lines
-    assert (line["times"], line["alarm"], "twice" in line["fact"]) == (2, True, True)
+    assert (line["times"], line["alarm"], "reused" in line["fact"]) == (2, True, True)
     assert code not in str(line)
     assert heard.alarms == []
 
