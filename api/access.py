@@ -63,7 +63,7 @@ class _Service:
         need = NEEDS.get(call)
         if need is None:
             raise AccessDenied(
-                f"access: {self._caller.name} may not do this; it is for whoever has the store's folder",
+                f"access: {self._caller.name} may not do this; it needs access to the store's folder",
                 principal=self._caller.name,
             )
         found: Callable[..., Any] = getattr(getattr(self._application, self._name), method)

@@ -360,8 +360,8 @@ class OwnerTooLarge(EngramlogError):
     def __init__(self, owner: str, memories: int, view_bytes: int, allowed: int) -> None:
         super().__init__(
             f"owner {owner} has {memories:,} memories, which would take about {view_bytes / 1e6:,.0f} MB here; allowed are"
-            f" {allowed / 1e6:,.0f} MB: raise ENGRAMLOG_VIEW_BYTES where there is room."
-            " What was told is in the log; a memory's history, events and appends are as ever",
+            f" {allowed / 1e6:,.0f} MB: raise ENGRAMLOG_VIEW_BYTES if the machine has room."
+            " The log has every event; a memory's history, events and appends work as before",
             owner=owner,
             memories=memories,
             view_bytes=view_bytes,

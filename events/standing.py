@@ -290,7 +290,9 @@ def _of_creation(data: Any, actor: str, _by: Speaker) -> Objection | None:
         return None
     if data.tier is None:
         return Objection(
-            "data.kind", f"{asked} from {actor}", f"another word, or a tier of fact or episode beside it: {_PROMOTED}"
+            "data.kind",
+            f"{asked} from {actor}",
+            f"another kind, or this kind with the tier fact or episode: {_PROMOTED}",
         )
     return Objection("data.tier", f"{asked} from {actor}", f"fact or episode: {_PROMOTED}")
 

@@ -39,6 +39,11 @@ def whole(told: str) -> int | None:
 _UNITS = ((86_400, "day"), (3_600, "hour"), (60, "minute"))
 
 
+def many(count: int, one: str, several: str | None = None) -> str:
+    """A count with its word: `1 key`, `2,000 keys`; `several`: a plural that is not made with an s."""
+    return f"{count:,} {one if count == 1 else several or f'{one}s'}"
+
+
 def late_words(seconds: float) -> str:
     """`recorded 263 days later`: in the largest unit of which there are two."""
     size, unit = next((one for one in _UNITS if seconds >= 2 * one[0]), _UNITS[-1])

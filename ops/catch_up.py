@@ -87,7 +87,7 @@ class FoldCatchUp:
                 if version_of(live) != PROJECTION_VERSION:
                     raise NotYetFolded(
                         f"partition {partition} was folded by another release, as version {version_of(live)}, and this one folds"
-                        f" version {PROJECTION_VERSION}: `engramlog rebuild` folds it anew",
+                        f" version {PROJECTION_VERSION}: `engramlog rebuild` folds it again",
                         build=live,
                     )
                 read_live_checkpoint(wire, BuildKeys(tag, live))

@@ -248,13 +248,13 @@ def _refuse_without_room(store: OldStore, wire: Wire) -> None:
         return
     if room.memory_free is not None and room.memory > room.memory_free:
         raise StoreFull(
-            f"sealing needs about {room.memory:,} bytes of memory beside what is in use, and {room.memory_free:,} are left below"
+            f"sealing needs about {room.memory:,} bytes of memory more than is in use, and {room.memory_free:,} are left below"
             f" {APPEND_FULL:.0%} of maxmemory: raise it (ENGRAMLOG_REDIS_MAXMEMORY, or CONFIG SET maxmemory). Nothing was changed"
         )
     if room.disk_free is not None and room.disk > room.disk_free:
         raise StoreFull(
-            f"sealing may write {room.disk:,} bytes until the append-only file is written anew, and its disk has"
-            f" {room.disk_free:,}: make room there. Nothing was changed"
+            f"sealing may write {room.disk:,} bytes until the append-only file is rewritten, and its disk has"
+            f" {room.disk_free:,} free: make room there. Nothing was changed"
         )
 
 

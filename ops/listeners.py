@@ -104,7 +104,7 @@ def _certificate(settings: BeyondSettings) -> Certificate | None:
         return None
     if chain is None or key is None:
         missing, told = (CERTIFICATE, KEY) if chain is None else (KEY, CERTIFICATE)
-        _refuse(missing, "nothing", f"a file of PEM beside {told}")
+        _refuse(missing, "nothing", f"a PEM file, as {told} is set")
     return Certificate(chain, key, now)
 
 

@@ -226,7 +226,7 @@ class Settings(BeyondSettings, SealingSettings):
     @classmethod
     def _fit_key(cls, value: SecretStr | None) -> SecretStr | None:
         if value is not None and not looks_like_a_key(value.get_secret_value()):
-            raise ValueError("egl_... as it was told once, or a token that was made of one")
+            raise ValueError("egl_... as it was shown once, or a token made from one")
         return value
 
     @field_validator("identity_issuer")
@@ -323,8 +323,8 @@ def _check_identity(settings: Settings) -> None:
 def _check_queue(settings: Settings) -> None:
     if settings.redis_url and settings.queue_url is None and read_address(settings.redis_url).kind == "cluster":
         raise BadSetting(
-            "ENGRAMLOG_QUEUE_URL: got none; allowed beside a Redis Cluster (ENGRAMLOG_REDIS_URL): a URL of one Redis, for jobs"
-            " do not run on a Cluster",
+            "ENGRAMLOG_QUEUE_URL: got nothing; allowed with a Redis Cluster (ENGRAMLOG_REDIS_URL): a URL of one Redis, because"
+            " jobs do not run on a Cluster",
             setting="ENGRAMLOG_QUEUE_URL",
         )
 

@@ -262,8 +262,8 @@ def _tell_locked(wire: Wire, identity: StoreIdentity, alarms: RedisAlarms) -> No
             KEYS_OLDER,
             position,
             f"the key store {wire.seals.keys.place} does not open {len(found)} of the newest entries"
-            f" ({', '.join(found[:MOST_LOCKED])}): it is an older copy, or lost something. What was said since opens by nothing,"
-            " and rejections that were kept since do not hold. Put the newer one back",
+            f" ({', '.join(found[:MOST_LOCKED])}): it is an older copy, or lost something. Later entries cannot be opened,"
+            " and later rejections have no effect. Put the newer one back",
         )
     for position in told.difference(found):
         alarms.cleared(KEYS_OLDER, position)

@@ -21,6 +21,7 @@ from engramlog_server.api.cli.parser import in_options
 from engramlog_server.api.cli.service import Ask, nobody
 from engramlog_server.api.cli.show.visible import Terminal, exact_json, exact_line, visible_in
 from engramlog_server.events.errors import EngramlogError, refused
+from engramlog_server.events.text import many
 
 if TYPE_CHECKING:
     from engramlog_server.api.application import Application, Opener
@@ -119,7 +120,7 @@ def show(answer: Shape, as_json: bool, render: Callable[[Shape], None]) -> None:
     render(answer)
     if behind := answer.get("behind"):
         out.print(
-            f"[yellow]This answer lacks up to {behind:,} newer event{'' if behind == 1 else 's'} of this owner"
+            f"[yellow]This answer lacks up to {many(behind, 'newer event')} of this owner"
             " (`engramlog status` shows the lag)[/]"
         )
     if isinstance(stuck := answer.get("quarantined"), dict):

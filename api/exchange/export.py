@@ -19,7 +19,7 @@ from engramlog_server.api.exchange.record_shapes import FORMAT, OF_THE_LOG, Data
 from engramlog_server.api.requests.checks import check_id_of
 from engramlog_server.events.errors import refused
 from engramlog_server.events.parameters import Parameters
-from engramlog_server.events.text import late_words, with_hidden_as
+from engramlog_server.events.text import late_words, many, with_hidden_as
 from engramlog_server.projections.checks import Check, counted, unchecked
 from engramlog_server.projections.fold.provenance import NOTHING
 from engramlog_server.projections.laws.law import Law
@@ -276,7 +276,7 @@ def _facts(memory: Memory, made: Telling) -> dict[str, str | None]:
 
 
 def _times(count: int) -> str:
-    return f"{count:,} time{'' if count == 1 else 's'}"
+    return many(count, "time")
 
 
 def _until(memory: Memory) -> str:

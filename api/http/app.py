@@ -28,13 +28,13 @@ DESCRIPTION = """An event-sourced memory store for AI agents: one log, many read
 Errors are `application/problem+json` with `type`, `title`, `status`, `detail` and, where a value was refused, `field`, `got`
 and `allowed`. Owners and memory ids in paths are percent-encoded, a `/` inside them as `%2F`."""
 TAGS = [
-    {"name": "events", "description": "What happened: appending to the log."},
+    {"name": "events", "description": "Append to the log."},
     {"name": "owners", "description": "Questions about all of an owner's memories."},
     {"name": "memories", "description": "One memory, and what people do to it."},
     {"name": "feed", "description": "Changes as they happen."},
     {"name": "dead letters", "description": "Owners whose fold has stopped."},
     {"name": "store", "description": "The whole store."},
-    {"name": "access", "description": "Who may do what: keys, grants, and who looked at what."},
+    {"name": "access", "description": "Keys, grants, and records of reads."},
     {"name": "console", "description": "How a browser is let in."},
     {"name": "supervision", "description": "Health, readiness, metrics."},
 ]

@@ -125,7 +125,7 @@ class UsedCollector(Collector):
         """One family."""
         asked = CounterMetricFamily(
             "engramlog_cache_questions",
-            "What was asked of a cache: an owner's view (memory, file, loaded) or a question's vectors (memory, computed).",
+            "Lookups in a cache: an owner's view (memory, file, loaded) or a question's vectors (memory, computed).",
             labels=["cache", "found"],
         )
         for (cache, found), count in self._caches().items():
@@ -159,7 +159,7 @@ class StoreCollector(Collector):
         found = self._scrape.read()
         status, kept = found.parts.get(STATUS), found.parts.get(KEPT)
         yield _gauge("engramlog_up", "Whether the store answers this process.", float(status is not None))
-        yield _gauge("engramlog_scrape_seconds", "What reading the store for this took.", found.seconds)
+        yield _gauge("engramlog_scrape_seconds", "Seconds that reading the store for this scrape took.", found.seconds)
         errors = CounterMetricFamily(
             "engramlog_scrape_errors",
             "How often a part of the store could not be read for a scrape; its figures are missing then. late: not in time.",

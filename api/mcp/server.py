@@ -93,7 +93,7 @@ Hinted = tuple[Callable[..., Any], str, ToolAnnotations]
 def _for_agents(connection: Connection) -> list[Hinted]:
     search, say, know = SearchTools(connection), SayTools(connection), KnowTools(connection)
     return [
-        (ContextTools(connection).memory_context, "What to know before an answer", READS),
+        (ContextTools(connection).memory_context, "Memories for an answer", READS),
         (search.search_memories, "Search memories", READS),
         (search.memory_contextual_search, "Search by context", READS),
         (search.get_memory_detail, "One memory in full", READS),

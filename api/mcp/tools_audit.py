@@ -149,7 +149,7 @@ AUDITED = (
             *TIMES,
         ),
         {"mode": "review", "most": MOST},
-        help="What would differ under other parameters, another law, or without some events, turns, sessions or sources"
+        help="Compares with other parameters, another law, or without some events, turns, sessions or sources"
         " and everything derived from them. Writes nothing.",
     ),
     Audited(

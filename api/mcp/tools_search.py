@@ -15,6 +15,7 @@ from typing_extensions import TypedDict
 from engramlog_server.api.mcp.connection import Connection, Session
 from engramlog_server.api.mcp.recorded import Behind, ToolAnswer, shaped
 from engramlog_server.events.errors import refused
+from engramlog_server.events.text import many
 from engramlog_server.projections.choices import AGED
 from engramlog_server.projections.shapes import Change, Found, Hit, ToldBeside, Why, Withheld
 
@@ -57,7 +58,8 @@ def _below(below: Found, least: float) -> str | None:
     if not below["results"]:
         return None
     best = int(max(one["relevance"] for one in below["results"]) * 100) / 100
-    return f"nothing reaches {least:g}; {below['total']} memories are less relevant: ask for at most {best:.2f}, or for none"
+    rest = many(below["total"], "memory is", "memories are")
+    return f"nothing reaches {least:g}; {rest} less relevant: ask for at most {best:.2f}, or for none"
 
 
 Terms = dict[str, Any]

@@ -135,7 +135,7 @@ RETRACT = Operation(
     ),
     body=told(
         "Retracting",
-        "What to undo: first with `dry_run`, then with the `reach` that it returned.",
+        "The selection to undo: first with `dry_run`, then with the `reach` that it returned.",
         look=("What would it reach?", {"without_actors": ["assistant"], "dry_run": True, "queries": ["coffee"]}),
         do=(
             "Do it",

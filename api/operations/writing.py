@@ -30,7 +30,7 @@ NEGATE = Operation(
     verb="negate",
     path=f"{MEMORY}/negate",
     question=(
-        text("correction", "What is true now; saved as a new memory.", "I drink tea now"),
+        text("correction", "The text that is true now; saved as a new memory.", "I drink tea now"),
         text("replaced_by", "Or the id of a memory that is true now.", "tea"),
         text("resolution", "latest_wins, version_keep or weight_balance. [default: by category]", "latest_wins"),
         flag("never", "It was never true: do not remember it again, even if it is repeated. Only a person can say so."),

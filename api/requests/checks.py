@@ -615,7 +615,7 @@ class TwoMoments(NamedTuple):
 
     def reversed(self) -> InputError:
         """That it ends before it begins."""
-        ends = f"`until`, {self.until}" if self.until is not None else "`until`, which is now where it is not told"
+        ends = f"`until`, {self.until}" if self.until is not None else "`until`, which is now by default"
         return refused("since", self.since, f"a moment that is not after {ends}; a day is its end")
 
 

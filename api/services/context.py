@@ -291,7 +291,7 @@ def _check_told() -> None:
     telling = telling_in_hand()
     if telling is not None and telling.by_sensitivity:
         raise AccessDenied(
-            f"access: got sensitive true; allowed for this key: false, for it is told memories up to sensitivity {telling.most}",
+            f"access: got sensitive true; allowed for this key: false, because it may read up to sensitivity {telling.most}",
             field="sensitive",
             principal=caller_in_hand().name,
         )

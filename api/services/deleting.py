@@ -301,7 +301,9 @@ class ManyActs(ABC, Generic[C, P, R]):
         if key is not None:
             checked_key(key)
         if event_id is not None and (key is not None or len(command.wanted) > 1):
-            raise refused("event_id", event_id, "nothing beside a key or several ids: each event has an id of its own")
+            raise refused(
+                "event_id", event_id, "nothing together with a key or several ids, because each event has its own id"
+            )
         named: dict[str, str] = {} if event_id is None else {command.wanted[0]: event_id.lower()}
         if key is not None and not dry_run:
             id_of = self._writer.ids_of(command.owner, key)

@@ -63,7 +63,7 @@ class Judging:
     def append_judged(self, events: Sequence[Prepared]) -> list[JudgedReceipt]:
         """The same, each with what followed. Raises InputError for events of several owners."""
         if len({one.owner for one in events}) > 1:
-            raise refused("events", "several owners", "one owner, where what is told is judged")
+            raise refused("events", "several owners", "events of one owner, if they are judged")
         weigh(len(events) * STEPS)
         done, check = list[JudgedReceipt](), current_check()
         for start in range(0, len(events), PIECE):

@@ -72,7 +72,7 @@ class MemoryTold(MemoryDetails, Given, total=False):
     """The same, with who says so, when, in which session and under which key."""
 
 
-UNREAD = "[withheld: not told to this key]"
+UNREAD = "[withheld from this key]"
 _LISTS = ("keywords", "tags", "source_turns")
 _NEVER_EMPTY = ("kind", "category")
 

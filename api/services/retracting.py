@@ -462,8 +462,8 @@ def _changed(owner: str, reach: str, looked: _Looked) -> ConcurrencyError:
     """That it reaches something else by now, and what."""
     told = looked.answer
     return ConcurrencyError(
-        f"reach {reach} of owner {owner} is another by now, {looked.act.reach}: something new came since it was told, or another"
-        " selection was looked at. Nothing was written; look at the new reach, and send that",
+        f"reach {reach} of owner {owner} is another by now, {looked.act.reach}: something new arrived since it was returned, or the"
+        " selection differs. Nothing was written; look at the new reach, and send that",
         owner=owner,
         reach=looked.act.reach,
         struck_total=told["struck_total"],

@@ -372,12 +372,12 @@ class Admission:
             if leaving is not None:
                 leaving.cancel()
             if not answer.done():  # nobody waits: out of the line, or out of its thread at the next check
-                patience.give_up(ClientGone("whoever asked is gone"))
+                patience.give_up(ClientGone("the caller has disconnected"))
                 if not patience.begun:
                     answer.cancel()
         if not answer.done():
             await asyncio.wait({answer})  # a thread is never left alone: its place is taken until it ends
-            raise ClientGone("whoever asked is gone")
+            raise ClientGone("the caller has disconnected")
         return answer.result()
 
     async def _placed(self, work: Work, owner: str, call: Callable[[], _T], patience: Patience) -> _T:

@@ -237,8 +237,8 @@ def _read(request: Request, outcome: Outcome, tried: int) -> Any:
     if not isinstance(outcome, Answer):
         reason = outcome.reason if outcome else "nothing was sent"
         raise Unreachable(
-            f"{where}: no answer in {tried} tries ({reason}); {_what_to_do(reason)} What asks can be asked again;"
-            " what tells, under the same `key`, is done once",
+            f"{where}: no answer in {tried} tries ({reason}); {_what_to_do(reason)} Reads can be retried; writes are"
+            " safe to retry with the same `key`",
             tries=tried,
         )
     try:

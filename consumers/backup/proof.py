@@ -93,6 +93,6 @@ def held_entries(answer: Sequence[tuple[bytes, list[bytes]]], after: int, tag: s
     """Entries as Redis sends them, with their fields and values as they are. Raises LogGap where they do not follow on `after`."""
     stored = entries(list(answer), tag)
     if not stored:
-        raise LogGap(f"partition {{{tag}}}: its log ends at {after}, before the head that it told", partition=tag)
+        raise LogGap(f"partition {{{tag}}}: its log ends at {after}, before the head that it reported", partition=tag)
     refuse_holes(stored, after, tag)
     return list(zip(stored, [held for _, held in answer], strict=True))

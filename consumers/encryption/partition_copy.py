@@ -257,7 +257,7 @@ def _compare(
     clear = [(at, part) for at, part in enumerate(row[1]) if at not in (_BODY, _SALT)]
     same = [(at, part) for at, part in enumerate(copied[1]) if at not in (_BODY, _SALT)]
     if row[0] != copied[0] or clear != same or sealed.salt or sealed.body[:1] != BODY_MARK:
-        raise _not_equal(keys, f"what stands beside the body of entry {one.seq}")
+        raise _not_equal(keys, f"the fields next to the body of entry {one.seq}")
     try:
         opened = open_body(cipher.secret, salt, _about(wire, sealed), sealed.body, _dictionary(sealed))
     except NotOpened:

@@ -141,7 +141,7 @@ def _rewritten_beside(cluster: SlotMap, node: OtherNode, offset: int | None, on_
         link.close()
     cure = "run BGREWRITEAOF there, and BGSAVE where it dumps, once it follows and has caught up"
     return [
-        f"{node.name}, {node.what}, did not write its files anew ({why}): {cure}; or delete them where it is gone for good"
+        f"{node.name}, {node.what}, did not rewrite its files ({why}): {cure}; or delete them where it is gone for good"
     ]
 
 
@@ -176,10 +176,10 @@ def _rewritten(wire: Wire, on_wait: OnWait, again: str) -> Rewritten:
         unproven.append(served.unseen)
     if aof not in ("rewritten", "off"):
         unproven.append(
-            f"the append-only file was not rewritten ({aof}): run BGREWRITEAOF by whoever may; until then it holds words"
+            f"the append-only file was not rewritten ({aof}): run BGREWRITEAOF as a user who may; until then it contains words"
         )
     if dump not in ("written", "off"):
-        unproven.append(f"no new dump was written ({dump}): run BGSAVE by whoever may, or delete the old one")
+        unproven.append(f"no new dump was written ({dump}): run BGSAVE as a user who may, or delete the old one")
     wire.pipeline([["SLOWLOG", "RESET"]])  # it shows the first words of slow commands
     return Rewritten(aof, dump, [], unproven)
 
@@ -285,7 +285,7 @@ def _settled(wire: Wire, on_wait: OnWait) -> dict[str, str]:
         ]
         if not busy:
             return facts
-        on_wait("waiting for Redis to write its files anew")
+        on_wait("waiting for Redis to rewrite its files")
         sleep(LOOK_SECONDS)
 
 

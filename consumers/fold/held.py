@@ -28,6 +28,7 @@ from engramlog_server.events.redis.cluster.routing import slot_of
 from engramlog_server.events.redis.gap import look, refuse_gap, refuse_gap_seen
 from engramlog_server.events.redis.server import redis_ms
 from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.text import many
 from engramlog_server.projections.fold.owner import PROJECTION_VERSION
 from engramlog_server.projections.redis.builds import BuildKeys, version_of
 from engramlog_server.projections.redis.store import (
@@ -381,7 +382,7 @@ class HeldPartitions:
             self._full[partition] = full
             if full:
                 named = ", ".join(folder.full_inboxes(NAMED))
-                told = f"{full:,} owner{'' if full == 1 else 's'}{f': {named}' if named else ''}"
+                told = f"{many(full, 'owner')}{f': {named}' if named else ''}"
                 self._alarms.raised(INBOX_FULL, subject, told)
             else:
                 self._alarms.cleared(INBOX_FULL, subject)
@@ -491,8 +492,8 @@ class HeldPartitions:
             if before.told is not None:
                 self._alarms.cleared(KEYS_UNAVAILABLE, subject)
             return _Looked(monotonic() + self._look_seconds, self._look_seconds, None)
-        many = f"{len(locked):,}{' or more' if len(locked) == MOST_LOCKED else ''}"
-        told = f"{many} owner{'' if len(locked) == 1 else 's'}, such as {locked[0][0]}: {locked[0][1]}"
+        counted = f"{len(locked):,} or more owners" if len(locked) == MOST_LOCKED else many(len(locked), "owner")
+        told = f"{counted}, such as {locked[0][0]}: {locked[0][1]}"
         self._alarms.raised(KEYS_UNAVAILABLE, subject, told)
         if told != before.told:
             self._tell("keys unavailable", partition=partition, owners=len(locked), reason=locked[0][1], alarm=True)

@@ -229,8 +229,8 @@ class WindowFolder(PartitionFolder):
         if not window.past_pieces:
             keys = self.lease.keys
             raise DamagedState(
-                f"what a killed rebuild left of build {keys.build} of partition {{{keys.tag}}} cannot be gone on with:"
-                " `engramlog rebuild --drop-left` drops it, and the next rebuild begins anew",
+                f"build {keys.build} of partition {{{keys.tag}}}, left by a killed rebuild, cannot be continued:"
+                " `engramlog rebuild --drop-left` drops it, and the next rebuild starts over",
                 partition=keys.tag,
                 build=keys.build,
             )

@@ -61,8 +61,8 @@ class OwnerTexts(NamedTuple):
         """Raises DamagedState if texts have no key."""
         if self.nameless:
             raise DamagedState(
-                f"owner {owner} has {self.nameless:,} memories with text and no secret to name their vectors with: it was lost, so"
-                " none is computed, and those that were there are taken away; bring back the backup that has it, and see"
+                f"owner {owner} has {self.nameless:,} memories with text and no secret to name their vectors with, because it was"
+                " lost. No vectors are computed, and earlier ones are removed. Restore the backup that has the secret, and see"
                 " `engramlog verify`"
             )
 

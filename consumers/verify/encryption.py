@@ -139,7 +139,7 @@ class Opening:
             return as_shut(one), f"an entry that {LIES_OPEN}"
         wrong = ""
         if one.salt:
-            wrong = "a sealed entry with the salt of its commitment beside it"
+            wrong = "a sealed entry stored with the salt of its commitment"
         elif self.is_gone(one):
             wrong = "" if salts is None else "a salt of an owner who was erased"
         elif salts is None:

@@ -182,8 +182,8 @@ class Seals:
         self.is_on = True
         if self.master is None:
             raise StoreMismatch(
-                "this store is sealed, and no master key was given: set ENGRAMLOG_SEALED_BY to the file, or the key service,"
-                " that it was sealed under, or put the file master-key back into its data folder; nothing was read or written",
+                "this store is sealed, and no master key was given. Set ENGRAMLOG_SEALED_BY to its key file or key service,"
+                " or put the file master-key back into its data folder. Nothing was read or written",
                 setting="ENGRAMLOG_SEALED_BY",
             )
         self.check_master(check)

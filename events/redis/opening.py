@@ -246,8 +246,8 @@ def open_entry(wire: Wire, keys: LogKeys, one: Stored, cipher: ValueCipher, salt
         opens, body = open_body(cipher.secret, salts, about, sealed, dictionary, has_words=has_words(salts))
     except NotOpened as error:
         raise DamagedState(
-            f"the body at seq {one.seq} of partition {{{keys.tag}}} does not open, though its owner's key does: it, its salts or"
-            " what stands beside it was changed; bring back the backup that has the right one, and see `engramlog verify`",
+            f"the body at seq {one.seq} of partition {{{keys.tag}}} does not open, although its owner's key does: the body, its"
+            " salts or its other fields were changed. Restore the backup that has the right one, and see `engramlog verify`",
             partition=keys.tag,
             seq=one.seq,
         ) from error

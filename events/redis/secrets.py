@@ -22,8 +22,8 @@ from engramlog_server.events.redis.wire import Argument, Script, Wire
 MOST_KEPT = 50_000
 """Secrets that one process keeps at most, of the owners asked for last: about 10 MB."""
 SEALED_SINCE = (
-    "was sealed, or is being sealed, since this process opened the store: nothing was written; once `engramlog seal` is done, start"
-    " it anew with ENGRAMLOG_SEALED_BY"
+    "was sealed, or is being sealed, since this process opened the store: nothing was written; once `engramlog seal` is done,"
+    " restart it with ENGRAMLOG_SEALED_BY"
 )
 """What is told of a partition that takes nothing open any more."""
 Chance = Callable[[int], bytes]

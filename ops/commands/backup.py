@@ -13,7 +13,8 @@ from rich.markup import escape
 from engramlog_server.api.cli.app import Json, app, err, out, progress, show
 from engramlog_server.api.cli.parser import Registry
 from engramlog_server.events.errors import InputError, NotConfirmed
-from engramlog_server.ops.commands.store_replacement import Alone, Yes, many
+from engramlog_server.events.text import many
+from engramlog_server.ops.commands.store_replacement import Alone, Yes
 
 if TYPE_CHECKING:
     from engramlog_server.ops.backup.folder import BackupFolder

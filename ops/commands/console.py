@@ -175,12 +175,12 @@ def _of_the_demo(settings: Settings, owner: str | None, *, no_open: bool, as_jso
     from engramlog_server.ops.wiring import open_application
 
     if not err.is_terminal and not as_json:
-        err.print("the demo's story is told first")
+        err.print("recording the demo's story first")
     with TemporaryDirectory(prefix="engramlog-demo-") as scratch:
         settings = of_its_own(settings, Path(scratch) / "store")
         settings = settings.model_copy(update={"port": _free(settings), "metrics_port": None})
-        with err.status("the demo's story is told") as status, open_application(settings) as application:
-            heard = _Chapters(lambda number: status.update(f"the demo's story is told: {number} of {CHAPTERS}"))
+        with err.status("recording the demo's story") as status, open_application(settings) as application:
+            heard = _Chapters(lambda number: status.update(f"recording the demo's story: {number} of {CHAPTERS}"))
             Demo(application, heard).tell()
             DemoTalk(application, heard).tell()
         _served_here(settings, owner, no_open=no_open, as_json=as_json)

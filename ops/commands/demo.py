@@ -123,7 +123,7 @@ class Demo:
         self._say(
             "8",
             "Had she not said so?",
-            "The same events without that negation and what came of it, folded anew and laid beside what is answered.",
+            "The same events without that negation and its consequences, folded again and compared with the answer.",
         )
         self._what_if()
         self._say(
@@ -281,15 +281,13 @@ class DemoTalk:
             "questions, suppositions and what the assistant guessed became nothing; the new home replaced the old one"
         )
         self._out.print(Text(told, "dim"))
-        self._panel("11. What an agent puts into its prompt", f"Somebody asks: {QUESTION}")
+        self._panel("11. The block for an agent's prompt", f"Somebody asks: {QUESTION}")
         self._import([(-0.01, "user", QUESTION)])
         turn = f"lin-{self._count}"
         block = self._app.contexts.context(TALKER, QUESTION, turn_id=turn, trace=True)
         self._out.print(Text(block["block"]), soft_wrap=True)
         self._import([(0.0, "assistant", REPLY)])
-        self._panel(
-            "12. Which answers used a memory?", "What was put into a prompt is in the log, so that one can ask."
-        )
+        self._panel("12. Which answers used a memory?", "The log records what was put into a prompt.")
         allergy = next(one for one in block["parts"]["retrieved"] if "过敏" in one["text"])
         used(self._app.answers.uses(TALKER, allergy["id"]), self._out)
 

@@ -15,6 +15,7 @@ from rich.markup import escape
 
 from engramlog_server.api.cli.app import Json, app, complain, err, out, print_json, progress, show
 from engramlog_server.events.errors import EngramlogError, InputError, NotConfirmed, refused
+from engramlog_server.events.text import many
 
 if TYPE_CHECKING:
     from engramlog_server.ops.erasure.plan import ErasurePlan
@@ -313,10 +314,10 @@ KINDS = {"word": "a piece of the words", "key": "the owner's key", "salt": "a sa
 def render_plan(told: dict[str, Any]) -> None:
     """What an erasure would do, for people."""
     out.print(
-        f"Owner [bold]{escape(told['owner'])}[/]: {_many(told['events'], 'event')},"
-        f" {_many(told['memories'], 'memory', 'memories')},"
-        f" {_many(told['parked'], 'parked event')}, {_many(told['moments'], 'kept moment')},"
-        f" {_many(told['kept_rejections'], 'kept rejection')}."
+        f"Owner [bold]{escape(told['owner'])}[/]: {many(told['events'], 'event')},"
+        f" {many(told['memories'], 'memory', 'memories')},"
+        f" {many(told['parked'], 'parked event')}, {many(told['moments'], 'kept moment')},"
+        f" {many(told['kept_rejections'], 'kept rejection')}."
         + (
             "" if told["erasure"] is None else f" It was erased before ({told['erasure']}); this does it again, wholly."
         ),
@@ -331,7 +332,7 @@ def render_plan(told: dict[str, Any]) -> None:
         out.print(f"  - stays: {escape(one)}", soft_wrap=True)
     if told["open_entries"]:
         out.print(
-            f"[bold yellow]  - {_many(told['open_entries'], 'entry', 'entries')} of the log are not encrypted and stay"
+            f"[bold yellow]  - {many(told['open_entries'], 'entry', 'entries')} of the log are not encrypted and stay"
             " readable[/]: Engramlog did not write them, see `engramlog verify`",
             soft_wrap=True,
         )
@@ -342,13 +343,13 @@ def render_names(told: dict[str, Any] | None) -> None:
     if told is None:
         return
     out.print(
-        f"[bold]Where else rare names of it are[/]; it stays: {_many(told['read'], 'entry', 'entries')} looked through"
-        + (f", {_many(told['unread'], 'entry', 'entries')} not" if told["unread"] else "")
-        + (f"; {_many(told['common'], 'name')} in more than {told['rare']} entries" if told["common"] else ""),
+        f"[bold]Where else rare names of it are[/]; it stays: {many(told['read'], 'entry', 'entries')} looked through"
+        + (f", {many(told['unread'], 'entry', 'entries')} not" if told["unread"] else "")
+        + (f"; {many(told['common'], 'name')} in more than {told['rare']} entries" if told["common"] else ""),
         soft_wrap=True,
     )
     for one in told["names"]:
-        out.print(f"  - {escape(one['name'])}: {_many(one['total'], 'entry', 'entries')}", soft_wrap=True)
+        out.print(f"  - {escape(one['name'])}: {many(one['total'], 'entry', 'entries')}", soft_wrap=True)
         for place in one["places"]:
             of = escape(place["of"]) or "what was asked or answered"
             vector = ", and a vector of it" if place["vector"] else ""
@@ -359,17 +360,17 @@ def render_names(told: dict[str, Any] | None) -> None:
         for file, count in one["files"].items():
             out.print(f"    {escape(file)} ({count:,} times)", soft_wrap=True)
     if told["more"]:
-        out.print(f"  - and {_many(told['more'], 'name')} more")
+        out.print(f"  - and {many(told['more'], 'name')} more")
     if not told["names"]:
         out.print("  - nowhere that was looked through")
 
 
 def render_done(done: dict[str, Any]) -> None:
     """What it did."""
-    of_words, gone = "turns" in done, _many(done["events"], "event")
+    of_words, gone = "turns" in done, many(done["events"], "event")
     what = f"{gone} can be read by nobody"
     if of_words:  # single memories, of an owner who stays
-        memories, turns = _many(done["memories"], "memory", "memories"), _many(done["turns"], "turn")
+        memories, turns = many(done["memories"], "memory", "memories"), many(done["turns"], "turn")
         what = f"{memories} and {turns}: the words of {gone} are gone, and nothing opens them any more"
     out.print(
         f"[bold green]erased[/] {what}; certificate {done['erasure']} at"
@@ -401,8 +402,8 @@ def _render_residue(residue: dict[str, Any]) -> None:
         out.print(f"[yellow]not searched[/] {escape(reason)}", soft_wrap=True)
     told = {0: "[bold green]nothing is left[/]", 1: "[bold red]something is left[/]", 3: "[yellow]not proven[/]"}
     out.print(
-        f"{told[residue['exit_code']]}: searched for {_many(residue['probes'], 'probe')} in"
-        f" {_many(residue['keys'], 'key')} of Redis and {_many(residue['files'], 'file')}, {residue['bytes']:,} bytes",
+        f"{told[residue['exit_code']]}: searched for {many(residue['probes'], 'probe')} in"
+        f" {many(residue['keys'], 'key')} of Redis and {many(residue['files'], 'file')}, {residue['bytes']:,} bytes",
         soft_wrap=True,
     )
 
@@ -420,7 +421,7 @@ def render_words_plan(told: dict[str, Any]) -> None:
     goes, elsewhere = told["goes"], told["elsewhere"]
     kinds = ", ".join(f"{count:,} {name}" for name, count in goes["by_type"].items())
     out.print(
-        f"[bold]What goes[/] of owner {escape(told['owner'])}: the words of {_many(goes['entries'], 'entry', 'entries')} of the log"
+        f"[bold]What goes[/] of owner {escape(told['owner'])}: the words of {many(goes['entries'], 'entry', 'entries')} of the log"
         f"{f' ({kinds})' if kinds else ''}, and what was made of them: versions, vectors, triples, change log, moments.",
         soft_wrap=True,
     )
@@ -444,7 +445,7 @@ def render_words_plan(told: dict[str, Any]) -> None:
         said = "a secret" if one["text"] is None else f'"{escape(one["text"])}"'
         out.print(f"  - {of} ({one['type']} at {one['position']}) {how}: {said}", soft_wrap=True)
     if elsewhere["more"]:
-        out.print(f"  - and {_many(elsewhere['more'], 'event')} more")
+        out.print(f"  - and {many(elsewhere['more'], 'event')} more")
     for one in elsewhere["unread"]:
         out.print(f"  - perhaps the entry at {one}, which cannot be read", soft_wrap=True)
     if not any(elsewhere.values()):
@@ -452,10 +453,6 @@ def render_words_plan(told: dict[str, Any]) -> None:
     out.print("[bold]What stays[/]:")
     for one in told["stays"]:
         out.print(f"  - {escape(one)}", soft_wrap=True)
-
-
-def _many(number: int, one: str, more: str | None = None) -> str:
-    return f"{number:,} {one if number == 1 else more or one + 's'}"
 
 
 def _others(told: dict[str, Any]) -> list[str]:

@@ -14,6 +14,7 @@ from rich.text import Text
 
 from engramlog_server.api.cli.app import Json, app, err, out, progress, show
 from engramlog_server.events.errors import BadSetting, InputError, StoreMismatch, refused
+from engramlog_server.events.text import many
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -204,7 +205,7 @@ def _render_keys(answer: dict[str, Any]) -> None:
     for one in answer["keys"]:
         state = "wraps now" if one["wraps"] else "still needed" if one["needed"] else "needed by nothing"
         lacks = ", and is not at hand" if one["held"] is False else ""
-        out.print(f"{one['key']}  {one['owners']:,} owner{'' if one['owners'] == 1 else 's'}, {state}{lacks}")
+        out.print(f"{one['key']}  {many(one['owners'], 'owner')}, {state}{lacks}")
     if erased := answer["erased"]:
         out.print(f"{erased:,} owner{' was' if erased == 1 else 's were'} erased: no key opens them")
     if others := answer["wrapped_otherwise"]:

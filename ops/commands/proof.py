@@ -18,6 +18,7 @@ from engramlog_server.api.cli.show import generic
 from engramlog_server.api.cli.show.tables import Column, plain, tabulate
 from engramlog_server.events.errors import InputError, refused
 from engramlog_server.events.partitions import LogKeys
+from engramlog_server.events.text import many
 
 if TYPE_CHECKING:
     from engramlog_server.consumers.verify.findings import Findings
@@ -349,18 +350,20 @@ def render_verified(answer: dict[str, Any]) -> None:
     if told := answer.get("restored"):
         state = "taken over since" if told["taken_over"] else "a copy, which takes nothing new"
         out.print(
-            f"[bold yellow]restored[/] from backup {told['backup']}, up to {told['moment']} ({told['events']:,} events); {state}"
+            f"[bold yellow]restored[/] from backup {told['backup']}, up to {told['moment']}"
+            f" ({many(told['events'], 'event')}); {state}"
         )
     for one in answer.get("accepted", ()):
         where = f"{one['partition']}:{one['seq']}"
         out.print(f"[bold yellow]a changed log was accepted[/] from {where} on, {one['at']}: {escape(one['reason'])}")
     if answer["ok"]:
         out.print(
-            f"[bold green]ok[/] {answer['events']:,} events, {answer['memories']:,} memories, digest {answer['digest']}"
+            f"[bold green]ok[/] {many(answer['events'], 'event')}, {many(answer['memories'], 'memory', 'memories')},"
+            f" digest {answer['digest']}"
         )
         return
-    many = len(answer["differences"]) + answer["untold"]
-    out.print(f"[bold red]{many:,} difference{'' if many == 1 else 's'}[/]")
+    differences = len(answer["differences"]) + answer["untold"]
+    out.print(f"[bold red]{many(differences, 'difference')}[/]")
     named = ("partition", "what", "owner", "memory")
     rows = [
         {name: str(one.get(name, "")) for name in named}

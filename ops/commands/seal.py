@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from engramlog_server.api.cli.app import Json, app, out
+from engramlog_server.events.text import many
 from engramlog_server.ops.commands.store_replacement import (
     Alone,
     Bringing,
     Yes,
     bring_over,
-    many,
     print_copy,
     print_others,
     time_told,
@@ -51,18 +51,18 @@ def _render_plan(plan: dict[str, Any], settings: Settings) -> None:
         + (" Sealing was begun and did not end; this goes on with it." if going_on else "")
     )
     out.print(
-        f"  - It is sealed under a master key: {escape(plan['key'])}. Whoever lacks that key can read nothing of it afterwards, you"
-        " neither: keep a copy of the key apart from the store.\n"
+        f"  - It is sealed under a master key: {escape(plan['key'])}. Without that key nobody can read it"
+        " afterwards, you neither: keep a copy of the key apart from the store.\n"
         "  - Events, their ids, positions and the chain stay; heads noted before still verify. The log is copied partition by"
         " partition, the copy proved equal, and taken for the log.\n"
-        "  - What is read is folded anew, sealed; what was folded before goes at once.\n"
+        "  - Memories are folded again, sealed; the earlier folded state is deleted at once.\n"
         + (
-            f"  - The vectors of {many(plan['vectors'], 'text')} are dropped; the embedder computes them anew, under `engramlog"
+            f"  - The vectors of {many(plan['vectors'], 'text')} are dropped; the embedder computes them again, under `engramlog"
             " up` or by `engramlog cleanup --all --job embed`.\n"
             if plan["vectors"]
             else ""
         )
-        + "  - Redis writes its append-only file anew, and its dump where it makes one: until then they hold words. Copies and"
+        + "  - Redis rewrites its append-only file, and its dump if it makes one; until then they contain words. Copies and"
         " backups made before stay open, as does what replicas keep until they write theirs.\n"
         f"  - {time_told(plan)}; {room['memory']:,} bytes of memory and {room['disk']:,} of disk"
         " at most. Meanwhile nothing can be asked or appended. Killed, it goes on when run again.\n"

@@ -12,6 +12,7 @@ from rich.markup import escape
 
 from engramlog_server.api.cli.app import err, out, progress, show
 from engramlog_server.events.errors import NotConfirmed
+from engramlog_server.events.text import many
 
 if TYPE_CHECKING:
     from engramlog_server.ops.settings import Settings
@@ -93,8 +94,3 @@ def print_others(plan: Mapping[str, Any]) -> None:
         out.print(
             f"  - connected now: {escape(one['what'])} {escape(one['name'])} ({escape(one['told'])})", soft_wrap=True
         )
-
-
-def many(number: int, what: str) -> str:
-    """A number and what it counts, in the singular or the plural."""
-    return f"{number:,} {what}{'' if number == 1 else 's'}"

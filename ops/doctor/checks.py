@@ -19,7 +19,7 @@ from engramlog_server.events.partitions import STORE_KEY
 from engramlog_server.events.redis.alarms import RedisAlarms
 from engramlog_server.events.redis.server import redis_ms
 from engramlog_server.events.redis.wire import WirePool
-from engramlog_server.events.text import is_loopback
+from engramlog_server.events.text import is_loopback, many
 from engramlog_server.ops.clock import now_micros
 from engramlog_server.ops.doctor import servers
 from engramlog_server.ops.doctor.findings import (
@@ -34,7 +34,6 @@ from engramlog_server.ops.doctor.findings import (
     Check,
     CheckFinding,
     DoctorReport,
-    many,
     named,
     refused,
     report,
@@ -237,7 +236,7 @@ def erased_owners(reached: ReachedStore) -> Findings:
         count = sum(1 for _ in came_back(wire, identity.tags, fences))
     if not count:
         return [SEALING.ok(check, "no owner of the list of erasures has a key")]
-    text = f"the keys of {count:,} erased owner{'' if count == 1 else 's'} are back in Redis"
+    text = f"the keys of {many(count, 'erased owner')} are back in Redis"
     cure = "`engramlog erase --again` destroys them again; find out which copy was restored, or who can write to Redis"
     return [SEALING.wrong(check, text, cure)]
 

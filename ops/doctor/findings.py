@@ -133,11 +133,6 @@ def named(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_NAMED]) + (f" and {rest:,} more" if rest > 0 else "")
 
 
-def many(count: int, one: str, several: str | None = None) -> str:
-    """A count with its word: `1 key`, `2 keys`."""
-    return f"{count:,} {one if count == 1 else several or f'{one}s'}"
-
-
 class Check(NamedTuple):
     """A check to run."""
 

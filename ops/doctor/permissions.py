@@ -10,7 +10,8 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 
-from engramlog_server.ops.doctor.findings import PERMISSIONS, Check, CheckFinding, many, named, unless
+from engramlog_server.events.text import many
+from engramlog_server.ops.doctor.findings import PERMISSIONS, Check, CheckFinding, named, unless
 from engramlog_server.ops.embedded.private_file import OTHERS
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.token import read_token

@@ -18,9 +18,9 @@ from engramlog_server.events.redis.cluster.slot_map import KnownNode, known_node
 from engramlog_server.events.redis.durability import KEPT_BY, read_settings
 from engramlog_server.events.redis.server import APART_MICROS, OLDEST, WAITS_FROM, Release, release_of
 from engramlog_server.events.redis.wire import Wire
-from engramlog_server.events.text import is_loopback
+from engramlog_server.events.text import is_loopback, many
 from engramlog_server.ops.clock import now_micros
-from engramlog_server.ops.doctor.findings import CLOCK, CLUSTER, REDIS, WORST_FIRST, CheckFinding, many, named
+from engramlog_server.ops.doctor.findings import CLOCK, CLUSTER, REDIS, WORST_FIRST, CheckFinding, named
 from engramlog_server.ops.doctor.reach import SECONDS, ReachedStore
 from engramlog_server.projections.redis.room import FoldDebt
 

@@ -50,7 +50,7 @@ def read_store_file(folder: Path) -> StoreFile | None:
     except ValueError as error:
         raise StoreMismatch(
             f"{path} is damaged ({error}); restore it from a backup, or, if this folder surely holds your store, "
-            "move the file away: the next start writes it anew from the store itself",
+            "move the file away: the next start writes it again from the store itself",
             folder=str(folder),
         ) from error
     return store

@@ -293,7 +293,7 @@ def _refuse_without_key(store: OpenStore) -> None:
     standing = store.client.seals.look()
     if not standing.reachable:
         raise KeyUnavailable(
-            f"the master key {standing.key} cannot be had, which everybody else of the partition is folded anew with:"
+            f"the master key {standing.key} is unavailable, and the partition's other owners are folded again with it:"
             f" {standing.reason}; run `{AGAIN}` again once it can"
         )
 

@@ -85,7 +85,7 @@ def told_of_owner(store: OpenStore, settings: Settings, owner: str) -> dict[str,
         "stays": [
             "the owner's name, and ids, types, times, levels and order of its entries in the log: the chain runs over them",
             "that it was erased, when, by whom and on what ground, under `:erasures`, without its name",
-            "what other owners were told about it: that is theirs",
+            "events of other owners about it: they are theirs",
         ],
     }
 
@@ -139,8 +139,8 @@ def told_of_words(application: Application, store: OpenStore, plan: ErasurePlan)
         },
         "stays": [
             "ids of memories, turns, sessions and events, types, times, levels, weights and order: folds take them",
-            "keyed digests of what was said, by which it is known again and refused: nothing to whoever lacks the owner's key",
-            "what says it elsewhere, unless you name it too; synonyms, and what other owners were told",
+            "keyed digests of statements, by which a repetition is recognized and refused; useless without the owner's key",
+            "other statements of the same, unless you name them too; synonyms, and events of other owners",
         ],
     }
 
@@ -167,8 +167,8 @@ def refuse_broken(reach: Reach, plan: ErasurePlan, partition: int) -> None:
     if reach.broken:
         position = position_text(partition, reach.broken[0])
         raise DamagedState(
-            f"the event at {position} of owner {plan.owner} cannot be read, and the owner, folded anew, would stand still there;"
-            " bring back the backup that has it, and see `engramlog verify`",
+            f"the event at {position} of owner {plan.owner} cannot be read, and a fold of the owner would stop there;"
+            " restore the backup that has it, and see `engramlog verify`",
             owner=plan.owner,
             position=position,
         )
@@ -206,7 +206,7 @@ def refuse_stuck(wire: Wire, tag: str, owner: str) -> None:
     keys = BuildKeys(tag, (wire.call("HGET", LogKeys(tag).meta, "live") or b"").decode())
     if wire.call("HEXISTS", keys.quarantine, owner):
         raise OwnerQuarantined(
-            f"owner {owner} stands still behind an event that could not be folded: see `engramlog dead`, mend or discard it, then"
+            f"owner {owner} is stopped at an event that could not be folded: see `engramlog dead`, fix or discard it, then"
             " erase",
             owner=owner,
         )

@@ -23,6 +23,7 @@ from engramlog_server.events.errors import EngramlogError, LogGap, StoreError, S
 from engramlog_server.events.partitions import parse_position, position_text
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.standing import Speaker
+from engramlog_server.events.text import many
 from engramlog_server.events.validation import make_event
 from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
 from engramlog_server.ops.kept.rejections import (
@@ -246,7 +247,7 @@ class ValueKeeper:
                                 raise StoreUnavailable(receipt.error or receipt.status)
                             said[one] = parse_position(receipt.position)[1]
         except StoreError as error:
-            text = f"kept rejections could not be said again, and what they reject may be told: {error.message}"
+            text = f"kept rejections could not be recorded again, so rejected statements may come back: {error.message}"
             raise StoreUnavailable(text, file=str(self.file.path)) from error
         return said
 
@@ -290,16 +291,16 @@ class ValueKeeper:
             self._alarms.raised(RESTORED, "", text)
         if lost:
             text = (
-                f"{_many(lost)} kept in {path} cannot be said again, for the owner's words are keyed by another secret now, the"
-                f" line does not open under the master key or says what no event may: {_places(lost)}. What they reject may be"
-                " told: reject it again"
+                f"{_many(lost)} kept in {path} cannot be recorded again: the owner's secret changed, the"
+                f" line does not open under the master key, or it contains an impossible event: {_places(lost)}. Rejected"
+                " statements may come back: reject them again"
             )
             self._alarms.raised(LOST, "", text)
 
 
 def _many(lines: Sequence[KeptValue] | Mapping[KeptValue, int]) -> str:
     owners = len({one.owner for one in lines})
-    return f"{len(lines):,} rejection{'s' * (len(lines) != 1)} of {owners:,} owner{'s' * (owners != 1)}"
+    return f"{many(len(lines), 'rejection')} of {many(owners, 'owner')}"
 
 
 def _places(lines: Sequence[KeptValue] | Mapping[KeptValue, int]) -> str:
@@ -312,7 +313,7 @@ def _trouble(book: ValueBook, path: str) -> str:
     told = []
     if book.bad:
         told.append(
-            f"lines of {path} that cannot be used, beside others that can: {book.bad:,} ({'; '.join(book.problems)})"
+            f"lines of {path} that cannot be used, next to others that can: {book.bad:,} ({'; '.join(book.problems)})"
         )
     if book.foreign:
         told.append(f"lines of {path} that are of another store, and were left alone: {book.foreign:,}")

@@ -321,7 +321,7 @@ class ValueFile:
                 replace_file(self.path, b"\n".join([*kept, rest]), locked=True)
                 return changed
         except OSError as error:
-            raise StoreUnavailable(f"kept rejections cannot be written anew: {error}", file=str(self.path)) from error
+            raise StoreUnavailable(f"kept rejections cannot be rewritten: {error}", file=str(self.path)) from error
 
 
 def wrap_kept(wire: Wire, tags: Sequence[str], file: ValueFile) -> int:

@@ -187,7 +187,7 @@ def _replace(path: Path, text: str) -> None:
             read_key_file(beside)
             beside.replace(path)
     except OSError as error:
-        raise _unusable(path, f"cannot be written anew ({error.strerror})") from None
+        raise _unusable(path, f"cannot be rewritten ({error.strerror})") from None
     sync_folder(path.parent)
 
 

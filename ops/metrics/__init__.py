@@ -197,7 +197,9 @@ class FoldCollector(Collector):
             sum_value=told.weights.sum,
         )
         counted = CounterMetricFamily(
-            "engramlog_fold_figures", "What folded events did, each event once a figure.", labels=["figure"]
+            "engramlog_fold_figures",
+            "Effects of folded events; each event counts once for a figure.",
+            labels=["figure"],
         )
         for figure, count in told.tally.counts.items():
             counted.add_metric([figure], count)

@@ -92,7 +92,7 @@ def _checked(key: str) -> str:
 
     if not is_of_a_key(key):
         raise BadSetting(
-            "ENGRAMLOG_KEY: got a value that is not shown; allowed: egl_... as it was told once, or a token that was made of one",
+            "ENGRAMLOG_KEY: got a value that is not shown; allowed: egl_... as it was shown once, or a token made from one",
             setting="ENGRAMLOG_KEY",
         )
     return key

@@ -73,7 +73,7 @@ def seed_of(text: str) -> bytes:
     """The seed of a key. Raises ValueError where the text is none."""
     found = _KEY.fullmatch(text)
     if found is None or id_in(text) is None:
-        raise ValueError("a key of Engramlog, egl_... as `engramlog key new` told it once")
+        raise ValueError("a key of Engramlog, egl_... as `engramlog key new` showed it once")
     return urlsafe_b64decode(found[2] + "=")
 
 

@@ -170,5 +170,5 @@ def _of_length_1(rows: Vectors) -> Vectors:
 
 def _damaged(what: str, raw: bytes) -> DamagedState:
     return DamagedState(
-        f"{len(raw)} bytes are not {what} as this release stores it; `engramlog cleanup --all --job embed` computes it anew"
+        f"{len(raw)} bytes are not {what} as this release stores it; `engramlog cleanup --all --job embed` computes it again"
     )

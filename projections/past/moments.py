@@ -101,7 +101,7 @@ class MomentsHead(msgspec.Struct, frozen=True, array_like=True, gc=False):
         while number:
             one = by_number.get(number)
             if one is None or one.before >= number:
-                raise ValueError(f"moment {number} is not kept, and another is told by it")
+                raise ValueError(f"moment {number} is not kept, and another depends on it")
             found.append(one)
             number = one.before
         return found[::-1]

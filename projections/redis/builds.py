@@ -131,7 +131,7 @@ def readable(what: str, owner: str, read: Callable[[], T], then: str = "") -> T:
         return read()
     except (*UNREADABLE, ValueError) as error:
         raise DamagedState(
-            f"{what} of owner {owner} cannot be read ({error}); {then}`engramlog rebuild` makes it anew", owner=owner
+            f"{what} of owner {owner} cannot be read ({error}); {then}`engramlog rebuild` makes it again", owner=owner
         ) from error
 
 

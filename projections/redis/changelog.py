@@ -446,6 +446,6 @@ def _readable(owner: str, raw: bytes, read: Callable[[bytes], list[_T]]) -> list
         return read(raw)
     except UNREADABLE as error:
         raise DamagedState(
-            f"the change log of owner {owner} cannot be read ({error}); `engramlog rebuild` makes it anew from the log",
+            f"the change log of owner {owner} cannot be read ({error}); `engramlog rebuild` makes it again from the log",
             owner=owner,
         ) from error

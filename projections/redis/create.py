@@ -28,7 +28,7 @@ from engramlog_server.events.partitions import (
 )
 from engramlog_server.events.redis.server import redis_micros
 from engramlog_server.events.redis.wire import Argument, Wire, run_many
-from engramlog_server.events.text import NONE
+from engramlog_server.events.text import NONE, many
 from engramlog_server.projections.fold.partition import Checkpoint
 from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys
 from engramlog_server.projections.redis.scripts import BEGIN_PARTITION, CREATE_STORE
@@ -71,8 +71,8 @@ class FromBackup(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def text(self) -> str:
         """One sentence, without anybody's words."""
-        many = f"{self.events:,} event{'' if self.events == 1 else 's'}"
-        told = f"restored from backup {self.backup}, which tells up to {self.moment} ({many})"
+        counted = many(self.events, "event")
+        told = f"restored from backup {self.backup}, which tells up to {self.moment} ({counted})"
         if self.taken_over is not None:
             return f"{told}; taken over {self.taken_over}"
         return (

@@ -148,5 +148,5 @@ def opened(
         return then(cipher.open(where, raw))
     except (NotOpened, NotExpanded) as error:
         raise DamagedState(
-            f"{what()} cannot be read ({error}); the log is the truth: `engramlog verify` tells more, `engramlog rebuild` mends it"
+            f"{what()} cannot be read ({error}); the log is the truth: `engramlog verify` shows more, `engramlog rebuild` fixes it"
         ) from error

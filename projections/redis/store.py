@@ -211,7 +211,7 @@ def read_owner(keys: BuildKeys, owner: str, raw: bytes, cipher: ValueCipher | No
 
 def _damaged(keys: BuildKeys, what: str, error: Exception) -> DamagedState:
     return DamagedState(
-        f"{what} cannot be read ({error}); the log is the truth: `engramlog verify` tells more, `engramlog rebuild` mends it",
+        f"{what} cannot be read ({error}); the log is the truth: `engramlog verify` shows more, `engramlog rebuild` fixes it",
         partition=keys.tag,
         build=keys.build,
     )

@@ -600,7 +600,7 @@ def _unpacked(owner: str, raw: bytes) -> tuple[list[int], list[Entry]]:
         return unpack(raw)
     except UNREADABLE as error:
         raise DamagedState(
-            f"the change log of owner {owner} cannot be read ({error}); `engramlog rebuild` makes it anew from the log",
+            f"the change log of owner {owner} cannot be read ({error}); `engramlog rebuild` makes it again from the log",
             owner=owner,
         ) from error
 

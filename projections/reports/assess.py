@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from engramlog_server.events.text import many
 from engramlog_server.projections.language.scripts import holds_han
 from engramlog_server.projections.laws.consolidating import consolidations, recencies
 from engramlog_server.projections.memory.columns import Columns
@@ -40,7 +41,7 @@ _ENGLISH = {
     "high": _Words("I am sure about “{topic}”: {memories} speak of it", ("Answer from these memories.",)),
     "medium": _Words(
         "I know something about “{topic}”, but am not sure ({memories})",
-        ("Check these memories against each other.", "Where much depends on it, look up something current."),
+        ("Check these memories against each other.", "If much depends on it, look for a current source."),
     ),
     "low": _Words(
         "My memory of “{topic}” is vague ({memories})",
@@ -142,7 +143,7 @@ def _answer(
     evidence: list[Evidence],
     stats: Stats,
 ) -> UnplacedAssessment:
-    memories = "1 memory" if count == 1 else f"{count} memories"
+    memories = many(count, "memory", "memories")
     return {
         "owner": owner,
         "topic": topic,

@@ -191,7 +191,7 @@ TERMS: Mapping[str, _Phrase] = {
     "focus": _Phrase("it matches the question's last sentence better", "它与问题的最后一句更相符"),
     "phrase": _Phrase("words of the question stand side by side in it", "问题中相邻的词在它里面也相邻"),
     "thread": _Phrase("what was said two turns before it matches", "它前面第二句话与问题相符"),
-    "neighbour": _Phrase("what was said beside it matches", "它相邻的话与问题相符"),
+    "neighbour": _Phrase("the message next to it matches", "它相邻的话与问题相符"),
     "answer": _Phrase("it answers a question that matches", "它回答的提问与问题相符"),
     "session": _Phrase("its session holds a good match", "它所在的会话中有很相符的话"),
     "opening": _Phrase("it stands near the opening of its session", "它更靠近会话的开头"),
@@ -206,7 +206,7 @@ TERMS: Mapping[str, _Phrase] = {
     "when": _Phrase("it tells a time, as the question asks", "问题问时间，而它提到了时间"),
     "many": _Phrase("it tells a number, as the question asks", "问题问数量，而它提到了数字"),
     "window": _Phrase(
-        "together with what was said beside it, it is nearer to the question", "它连同相邻的话，意思离问题更近"
+        "together with the message next to it, it is nearer to the question", "它连同相邻的话，意思离问题更近"
     ),
     "asked": _Phrase("it was said when asked for the same kind of thing as the question", "它是回答同类提问时说的"),
     "standing": _Phrase(

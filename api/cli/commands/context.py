@@ -42,5 +42,5 @@ def answers(call: Call) -> None:
     for name, default in OF_A_PAGE.items():
         (told,) = call.take(name)
         if told != default:
-            raise refused(name, told, "nothing beside a turn: it is of a page of turns")
+            raise refused(name, told, "nothing together with a turn: it selects a page of turns")
     call.print(call.answer(ANSWER), render.whole)

@@ -15,6 +15,7 @@ from engramlog_server.api.cli.show import generic
 from engramlog_server.api.operations.definition import Option, Parameter
 from engramlog_server.api.operations.reports import CLEANUP, EPISODES, EXTRACT
 from engramlog_server.events.errors import InputError, refused
+from engramlog_server.events.text import many
 
 EMBED = "embed"
 LONG = 64
@@ -110,7 +111,7 @@ def _printed(answer: Mapping[str, Any]) -> None:
             if "kept_days" in answer
             else "as long as its owner's deleted_kept_days says"
         )
-        out.print(f"What was deleted can be brought back for {days}: engramlog delete --undo OWNER ID")
+        out.print(f"Deleted memories can be restored for {days}: engramlog delete --undo OWNER ID")
     if counts.get("purge"):
         out.print(
             "A purge takes the content out of every record, view, search, export and history; the log still holds its text."
@@ -136,7 +137,7 @@ def _uncompared(compared: Mapping[str, Any] | None, owner: str) -> None:
                 one = kind[:-1] if count == 1 else kind
                 err.print(Text(f"{count:,} {one} not compared, {why.format(owner=owner)}", "yellow"))
     if full := compared["full"]:
-        whose = "" if full is True else f" of {full:,} owner{'' if full == 1 else 's'}"
+        whose = "" if full is True else f" of {many(full, 'owner')}"
         err.print(
             Text(f"As many suggestions{whose} wait as may: answer some in the inbox, then run it again", "yellow")
         )

@@ -23,7 +23,7 @@ from engramlog_server.api.cli.show.tables import (
     when,
     words,
 )
-from engramlog_server.events.text import late_words
+from engramlog_server.events.text import late_words, many
 from engramlog_server.projections.shapes import (
     Diff,
     EventCause,
@@ -76,8 +76,7 @@ def _sides(answer: Diff, console: Console) -> None:
     line = "as was known then" if answer["line"] == "known" else "as had happened, by what is known"
     before, after = answer["before"], answer["after"]
     told = [
-        f"{one['asked'] or 'now'} ({one['events']:,} event{'' if one['events'] == 1 else 's'},"
-        f" weights at {told_at(one['instant'], console)})"
+        f"{one['asked'] or 'now'} ({many(one['events'], 'event')}, weights at {told_at(one['instant'], console)})"
         for one in (before, after)
     ]
     where = f"{line}; {answer['mode']} mode, position {answer['position']}{times_of(answer)}"
@@ -202,9 +201,8 @@ def question_moved(question: QuestionMoved, console: Console) -> None:
     if rows := [one for one in question["moved"] if one["id"] not in shifted]:
         passed = Column("passed", style="dim", if_room=True)
         tabulate((ident(), figure("before"), figure("after"), passed), rows, console)
-    for places, many in sorted(Counter(shifted.values()).items()):
-        others = f"{many:,} {'other' if many == 1 else 'others'}"
-        console.print(Text(f"{others} moved by {'one place' if places == 1 else f'{places:,} places'}", "dim"))
+    for places, count in sorted(Counter(shifted.values()).items()):
+        console.print(Text(f"{many(count, 'other')} moved by {many(places, 'place')}", "dim"))
 
 
 def _shifted(moved: Sequence[RankMoved]) -> dict[str, int]:

@@ -11,6 +11,7 @@ from rich.text import Text
 from engramlog_server.api.cli.app import out
 from engramlog_server.api.cli.show.memories import part_of, times_of
 from engramlog_server.api.cli.show.tables import Column, figure, has_room, ident, instant, tabulate, words
+from engramlog_server.events.text import many
 from engramlog_server.projections import shapes
 
 BAR = 20
@@ -25,7 +26,7 @@ def health(answer: shapes.MemoryHealth, console: Console = out) -> None:
         return
     counts = ", ".join(f"[{name}]{count:,} {name}[/]" for name, count in colours.items())
     console.print(
-        f"{_part(answer)}{total:,} live {_memories(total)}, mean strength {answer['mean_strength']:g}: {counts}"
+        f"{_part(answer)}{many(total, 'live memory', 'live memories')}, mean strength {answer['mean_strength']:g}: {counts}"
         f"  [dim]{_profile_of(answer)}[/]"
     )
     _strengths(answer, console)
@@ -36,12 +37,12 @@ def fading(answer: shapes.Fading, console: Console = out) -> None:
     total = answer["total"]
     if not total:
         console.print(
-            f"[green]Nothing is fading[/]: none of {answer['live']:,} live {_memories(answer['live'])} is under strength"
+            f"[green]Nothing is fading[/]: none of {many(answer['live'], 'live memory', 'live memories')} is under strength"
             f" {answer['under']} [dim](position {_place(answer)})[/]"
         )
         return
     console.print(
-        f"{_part(answer)}{total:,} of {answer['live']:,} live {_memories(answer['live'])} under strength {answer['under']}"
+        f"{_part(answer)}{total:,} of {many(answer['live'], 'live memory', 'live memories')} under strength {answer['under']}"
         f"  [dim]{_profile_of(answer)}[/]"
     )
     _strengths(answer, console)
@@ -80,10 +81,6 @@ def _bar(strength: int, colour: str, console: Console) -> Text:
 
 def _hours(hours: float) -> str:
     return f"{hours:,.1f} h" if hours < 1000 else f"{hours / 24:,.0f} d"
-
-
-def _memories(count: int) -> str:
-    return "memory" if count == 1 else "memories"
 
 
 def _part(answer: shapes.MemoryHealth | shapes.Fading) -> str:

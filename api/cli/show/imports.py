@@ -10,6 +10,7 @@ from rich.text import Text
 from engramlog_server.api.cli.app import err, out
 from engramlog_server.api.cli.show import generic
 from engramlog_server.api.cli.show import memories as render
+from engramlog_server.events.text import many
 
 SHOWN = 10
 """Rows of what stayed out; --json has all."""
@@ -70,15 +71,15 @@ def turns(answer: Mapping[str, Any], old: int) -> None:
     told(answer)
     if old:
         out.print(
-            f"[dim]{old:,} memories are old: the newest turn is of {answer['newest_turn']}. Searches mark them as long"
-            " ago. Add --as-of just after that day to search as of then.[/]"
+            f"[dim]{many(old, 'memory is', 'memories are')} old: the newest turn is of"
+            f" {answer['newest_turn']}. Searches mark them as long ago. Add --as-of just after that day to search as of then.[/]"
         )
 
 
 def exported(answer: Mapping[str, Any], file: str | None) -> None:
     """On standard error: how much was exported, and what was left out, with the way to have it."""
-    many = f"{answer['count']:,} {'memory' if answer['count'] == 1 else 'memories'}"
-    said = f"{many} of {answer['owner']} at {answer['position']}{render.times_of(answer)}"
+    counted = many(answer["count"], "memory", "memories")
+    said = f"{counted} of {answer['owner']} at {answer['position']}{render.times_of(answer)}"
     said += f" written to {file}" if file is not None else ""
     left_out = [
         f"{count:,} {reason}{HOW_TO_INCLUDE.get(reason, f' (--include {reason})')}"

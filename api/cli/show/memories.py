@@ -24,7 +24,7 @@ from engramlog_server.api.cli.show.tables import (
     when,
     words,
 )  # fmt: skip
-from engramlog_server.events.text import late_words
+from engramlog_server.events.text import late_words, many
 from engramlog_server.events.trust import ASSERTED
 from engramlog_server.projections import shapes
 from engramlog_server.projections.shapes import (
@@ -102,12 +102,12 @@ def memories(answer: Listing, console: Console = out) -> None:
     if not shown:
         past = f", of which {answer['offset']:,} were passed over" if answer["offset"] else ""
         console.print(
-            f"[yellow]{total or 'No'} {_several(total, 'memory', 'memories')}[/]{past} [dim]({place(answer)})[/]"
+            f"[yellow]{many(total, 'memory', 'memories') if total else 'No memories'}[/]{past} [dim]({place(answer)})[/]"
         )
         withheld(answer["withheld"], console)
         return
     part = part_of(answer["offset"], len(shown), total)
-    console.print(f"[dim]{part}{total:,} {_several(total, 'memory', 'memories')}, {escape(place(answer))}[/]")
+    console.print(f"[dim]{part}{many(total, 'memory', 'memories')}, {escape(place(answer))}[/]")
     columns = (
         ident(),
         words("memory"),
@@ -141,10 +141,6 @@ def conflicts(found: Sequence[Card | Why], console: Console = out) -> None:
                 console.print(Text("possible conflict, which of these holds?", "yellow"))
                 for each in (one, other):
                     console.print(Text.assemble("  ", (each["id"], "bold"), " ", shortened(each["memory"])))
-
-
-def _several(count: int, one: str, more: str) -> str:
-    return one if count == 1 else more
 
 
 def standing(card: Card, console: Console) -> dict[str, str]:

@@ -9,6 +9,7 @@ from rich.text import Text
 from engramlog_server.api.cli.app import out
 from engramlog_server.api.cli.show.memories import conflicts, place, standing, withheld
 from engramlog_server.api.cli.show.tables import Column, figure, ident, instant, tabulate, words
+from engramlog_server.events.text import many
 from engramlog_server.projections.shapes import Associated, Found
 
 BAR = 24
@@ -76,7 +77,7 @@ def _told(answer: Found, console: Console) -> None:
     if meaning is not None and "failed" in meaning:
         console.print(Text(f"matched by keyword only: {meaning['failed']}", "yellow"))
     elif meaning is not None and (embedded := meaning["embedded"] or 0) < (whole := meaning["of"] or 0):
-        part = f"{whole - embedded:,} of {whole:,} memories are not embedded yet by {meaning['model']}"
+        part = f"{whole - embedded:,} of {many(whole, 'memory', 'memories')} not embedded yet by {meaning['model']}"
         alone = answer["search_mode"] == "semantic"
         others = "are not found by meaning" if alone else "were matched by keyword only"
         console.print(Text(f"{part} and {others} (`engramlog cleanup --all --job embed`)", "yellow"))

@@ -11,6 +11,7 @@ from rich.text import Text
 from engramlog_server.api.cli.app import out
 from engramlog_server.api.cli.show.generic import answer, part, size, told_value
 from engramlog_server.api.cli.show.tables import plain
+from engramlog_server.events.text import many
 
 TOLD = frozenset(
     {"store_id", "at", "events", "memories", "lag", "workers", "memory", "lifecycle", "listening", "sealed", "sealing", "embedder",
@@ -54,7 +55,7 @@ def _folded(told: Mapping[str, Any]) -> str:
 
 
 def _workers(workers: list[Mapping[str, Any]]) -> str | None:
-    named = (f"{one['worker']} ({len(one['partitions'])} partitions)" for one in workers)
+    named = (f"{one['worker']} ({many(len(one['partitions']), 'partition')})" for one in workers)
     return ", ".join(named) or None
 
 

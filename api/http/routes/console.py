@@ -96,7 +96,7 @@ async def console_code_state(
     OPEN_POST,
     summary="Open a session",
     tags=[TAG],
-    responses=documented("ConsoleSession", "What the page shows from now on.", 403, 411),
+    responses=documented("ConsoleSession", "The session of the page.", 403, 411),
 )
 async def console_session(
     request: Request,

@@ -66,7 +66,7 @@ def test_after_a_run_it_says_what_was_done_and_how_to_undo_it(cli: Cli) -> None:
     remember(cli)
     told = cli("cleanup", "ada").out
     assert "delete 1" in told
-    assert "What was deleted can be brought back for 30 days: engramlog delete --undo OWNER ID" in told
+    assert "Deleted memories can be restored for 30 days: engramlog delete --undo OWNER ID" in told
     cli("delete", "--undo", "ada", "tea")
     assert {one["id"] for one in cli.json("list", "ada", "--mode", "review")["memories"]} == {"tea", "name"}
     assert "purged: only a tombstone is left" in cli("delete", "--undo", "ada", "bus", code=2).err

@@ -126,7 +126,7 @@ def test_a_misspelt_field_of_a_turn_is_told(cli: Cli) -> None:
 def test_an_import_of_an_old_conversation_says_how_to_ask_it(cli: Cli) -> None:
     told = cli("import", "turns", "-", stdin=lines([turn(1, "tea", occurred_at="2019-01-05T08:00:00Z")])).out
     assert flat(told).startswith("turns 1 appended 2 already appended 0 owners ada 1 ")
-    assert "1 memories are old" in flat(told)
+    assert "1 memory is old" in flat(told)
     assert "Add --as-of just after that day" in flat(told)
 
 

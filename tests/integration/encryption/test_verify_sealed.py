@@ -260,7 +260,7 @@ TAMPERED: dict[str, tuple[Callable[[Reached], object], str]] = {
     "an entry copied to another seq": (_copied_to_another_seq, "the chain over stored events"),
     "a salt beside a sealed body": (
         lambda store: store.rewrite(3, lambda fields: _others(fields, b"s", b"s" * 16)),
-        "a sealed entry with the salt of its commitment beside it",
+        "a sealed entry stored with the salt of its commitment",
     ),
     "an entry open": (_an_entry_open, f"an entry that {LIES_OPEN}"),
     "lines of two owners": (lambda store: store.swap(store.keys.log.secrets, OWNERS[0], OWNERS[1]), LOCKED),

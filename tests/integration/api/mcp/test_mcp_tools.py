@@ -92,7 +92,7 @@ def test_little_relevance_is_said_and_cuts_only_where_it_is_asked_to(server: Mem
     assert len(shown["results"]) == 1
     assert shown["hint"].startswith("none reaches a relevance of 0.6")
     assert (cut["results"], cut["total_found"]) == ([], 0)
-    assert "1 memories are less relevant" in cut["hint"]
+    assert "1 memory is less relevant" in cut["hint"]
 
 
 @pytest.mark.parametrize(

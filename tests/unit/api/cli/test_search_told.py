@@ -54,7 +54,7 @@ def test_the_parts_of_a_question_are_told_as_they_were_asked() -> None:
 def test_what_has_no_vector_was_compared_by_words_but_where_meaning_alone_is_asked_for(
     search_mode: str, words: str
 ) -> None:
-    assert f"1 of 4 memories are not embedded yet by mine and {words} (`engramlog cleanup --all --job embed`)" in told(
+    assert f"1 of 4 memories not embedded yet by mine and {words} (`engramlog cleanup --all --job embed`)" in told(
         search_mode
     )
     assert "have vectors" not in told(search_mode, embedded=4)
