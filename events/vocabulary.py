@@ -117,8 +117,8 @@ DIGEST_RULE = (
     "8 to 128 letters, digits, _ or - (hexadecimal, base64url), perhaps after a name and a colon: sha256:9f86d081"
 )
 METADATA_RULE = (
-    "an object of at most 32 names, each an id, with texts, finite numbers (whole ones up to 9,007,199,254,740,991) or truth"
-    " values, nothing nested; at most 4 KiB as JSON without spaces"
+    "an object of at most 32 names, each an id, with texts, finite numbers (whole ones up to 9,007,199,254,740,991) or"
+    " booleans; nothing nested, at most 4 KiB as compact JSON"
 )
 ID_RULE = "1 to 128 letters or digits of any script (NFC) and - _ . : @ / +, no space, control or braces"
 

@@ -30,7 +30,7 @@ def maker_of(settings: Settings) -> Callable[[str], Embedder]:
 
         key = settings.embedder_key.get_secret_value() if settings.embedder_key is not None else None
         made = embedder_named(name, url=settings.embedder_url, key=key)
-        assert made is not None, "none was told apart before"
+        assert made is not None, "`none` is handled before"
         return made
 
     return make

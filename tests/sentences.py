@@ -1,7 +1,12 @@
-"""Sentences of the documentation that have to be read twice: `python -m tests.sentences [PAGE ...]` prints them."""
+"""Sentences that have to be read twice, in pages, messages and docstrings.
+
+`python -m tests.sentences` prints those of pages and messages; with paths of pages or modules those of the given files,
+docstrings included.
+"""
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 from collections.abc import Iterator
@@ -53,8 +58,68 @@ def hard(text: str) -> list[str]:
     return found
 
 
+PRODUCT = ("events", "projections", "consumers", "api", "ops", "client")
+NO_PROSE = re.compile(r"redis\.call|CREATE TABLE|engramlog \w+ \w+ \"|\\[bwd]|\(\?|\|.*\|")
+"""Scripts of Redis, SQL, examples of commands, patterns."""
+STORED = (
+    "projections/decide/commands.py",
+    "projections/fold",
+    "projections/lifecycle/patterns.py",
+    "projections/lifecycle/reviewing.py",
+    "projections/memory/deletion.py",
+)
+"""Their words are in owners' chains, or make ids."""
+OF_PEOPLE = (
+    "projections/language",
+    "projections/lifecycle/judge",
+    "projections/prompt",
+    "events/encryption/compression.py",
+)
+"""Rules and lists of words that people say."""
+
+
+def modules() -> list[Path]:
+    """The modules of the product and of the client."""
+    return sorted(path for folder in PRODUCT for path in (ROOT / folder).rglob("*.py"))
+
+
+def hard_strings(path: Path) -> tuple[list[str], list[str]]:
+    """The sentences of a module's messages that break a rule, and those of its docstrings."""
+    tree = ast.parse(path.read_text("utf-8"))
+    bodies = [node.body for node in ast.walk(tree) if isinstance(getattr(node, "body", None), list)]
+    first = [line.value for body in bodies for line in body if isinstance(line, ast.Expr)]
+    notes = {id(value): value for value in first if isinstance(value, ast.Constant) and isinstance(value.value, str)}
+    inside = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    messages = [_text(node) for node in ast.walk(tree) if id(node) not in notes and id(node) not in inside]
+    named = path.relative_to(ROOT).as_posix()
+    spoken = (
+        []
+        if named.startswith((*STORED, *OF_PEOPLE))
+        else [text for text in messages if " " in text.strip() and not NO_PROSE.search(text)]
+    )
+    return [found for text in spoken for found in hard(text)], [
+        found for value in notes.values() for found in hard(str(value.value))
+    ]
+
+
+def _text(node: ast.AST) -> str:
+    match node:
+        case ast.Constant(value=str(text)):
+            return text
+        case ast.JoinedStr():
+            return "".join(str(part.value) if isinstance(part, ast.Constant) else "it" for part in node.values)
+    return ""
+
+
+def _of_file(path: Path) -> list[str]:
+    return [*hard_strings(path)[0], *hard_strings(path)[1]] if path.suffix == ".py" else hard(path.read_text("utf-8"))
+
+
 if __name__ == "__main__":
-    wrong = {page: hard(page.read_text("utf-8")) for page in map(Path, sys.argv[1:] or pages())}
+    wrong = {path: _of_file(path.resolve()) for path in map(Path, sys.argv[1:])} or {
+        **{page: hard(page.read_text("utf-8")) for page in pages()},
+        **{module: hard_strings(module)[0] for module in modules()},
+    }
     for page, problems in wrong.items():
         print(*(f"{page}: {problem}" for problem in problems), sep="\n", end="\n" if problems else "")
     sys.exit(any(wrong.values()))

@@ -142,7 +142,7 @@ def run(
 
 
 def _output_lost(lost: OutputLost) -> int:
-    _say(f"Cannot write to standard output: {lost}. What the command changed is kept")
+    _say(f"Cannot write to standard output: {lost}. Changes that the command made are kept")
     return 1
 
 

@@ -434,7 +434,7 @@ def _end(expires_at: str | None, days: int | None, now: int) -> int | None:
     """When a key ends, microseconds since 1970; None: by no date."""
     if days is not None:
         if expires_at is not None:
-            raise refused("days", f"{days} beside an instant", "one end: after days, or at an instant")
+            raise refused("days", f"{days} together with an instant", "one end: after days, or at an instant")
         return now + check_limit(days, MOST_KEY_DAYS, "days") * DAY
     if expires_at is None:
         return None

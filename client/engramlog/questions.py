@@ -581,7 +581,7 @@ def negate(
 ) -> Plan[Effects]:
     """Mark a memory as no longer true, keep its history, and optionally say what is true now.
 
-    `correction`: What is true now; saved as a new memory.
+    `correction`: The text that is true now; saved as a new memory.
     `replaced_by`: Or the id of a memory that is true now.
     `resolution`: latest_wins, version_keep or weight_balance. [default: by category].
     `never`: It was never true: do not remember it again, even if it is repeated. Only a person can say so.

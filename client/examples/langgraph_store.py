@@ -29,7 +29,7 @@ async def talk(state: State, *, store: BaseStore, model: httpx2.AsyncClient, mod
     if last.lower().startswith(("remember", "记住")):
         await store.aput(namespace, f"note-{len(state['messages'])}", {"text": last})
     known = await store.asearch(namespace, query=last, limit=5)
-    hint = "What you know of the user:\n" + "\n".join(f"- {item.value['text']}" for item in known)
+    hint = "Facts about the user:\n" + "\n".join(f"- {item.value['text']}" for item in known)
     messages = [{"role": "system", "content": hint}, *state["messages"]]
     answer = await model.post("chat/completions", json={"model": model_name, "messages": messages})
     answer.raise_for_status()

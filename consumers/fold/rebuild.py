@@ -471,6 +471,6 @@ def _refuse_without_room_beside(wire: Wire, tags: Sequence[str]) -> None:
     needed = max(used - streams, 0)
     if used + needed > APPEND_FULL * limit:
         raise StoreFull(
-            f"a rebuild needs about {needed:,} bytes beside the {used:,} in use, and may not pass {APPEND_FULL:.0%} of maxmemory"
+            f"a rebuild needs about {needed:,} bytes more than the {used:,} in use, and may not pass {APPEND_FULL:.0%} of maxmemory"
             f" ({limit:,}): raise maxmemory (ENGRAMLOG_REDIS_MAXMEMORY, or CONFIG SET maxmemory) and run it again"
         )

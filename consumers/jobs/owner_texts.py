@@ -16,6 +16,7 @@ from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.scan import pairs
 from engramlog_server.events.redis.secrets import usable_secret
 from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.text import many
 from engramlog_server.projections.embedding.choosing import is_of_other_letters, owner_of_other_letters
 from engramlog_server.projections.embedding.meaning import content_key, embedded_text
 from engramlog_server.projections.fold.evolve import parameters_of
@@ -61,9 +62,9 @@ class OwnerTexts(NamedTuple):
         """Raises DamagedState if texts have no key."""
         if self.nameless:
             raise DamagedState(
-                f"owner {owner} has {self.nameless:,} memories with text and no secret to name their vectors with, because it was"
-                " lost. No vectors are computed, and earlier ones are removed. Restore the backup that has the secret, and see"
-                " `engramlog verify`"
+                f"owner {owner} has {many(self.nameless, 'memory', 'memories')} with text and no secret to name their vectors"
+                " with, because it was lost. No vectors are computed, and earlier ones are removed. Restore the backup that has"
+                " the secret, and see `engramlog verify`"
             )
 
 

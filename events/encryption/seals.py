@@ -198,8 +198,8 @@ class Seals:
         if found.id != expected:
             found.close()
             raise StoreMismatch(
-                f"the keys of this store are in another key store than {found.place}: set ENGRAMLOG_KEYS to the one that has them,"
-                " a Redis of their own if several hosts use this store; nothing was read or written",
+                f"the keys of this store are in another key store than {found.place}: set ENGRAMLOG_KEYS to the right one,"
+                " which is a Redis if several hosts use this store. Nothing was read or written",
                 setting="ENGRAMLOG_KEYS",
             )
         self._keys, self._keys_id = found, expected

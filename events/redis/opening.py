@@ -213,9 +213,9 @@ def _refuse_planted(keys: LogKeys, found: Sequence[Stored]) -> None:
     for one in found:
         if one.owner in SYSTEM_OWNERS and one.body[:1] != BODY_MARK:
             raise DamagedState(
-                f"the event at seq {one.seq} of partition {{{keys.tag}}} is said of {one.owner} and lies open in a sealed store: no"
-                " append wrote it, so somebody else can write to this Redis; see `engramlog verify`, and bring back the backup"
-                " from before",
+                f"the event at seq {one.seq} of partition {{{keys.tag}}} is about {one.owner} and not encrypted, in a sealed store:"
+                " no append wrote it. Somebody else can write to this Redis; see `engramlog verify`, and restore the backup from"
+                " before",
                 partition=keys.tag,
                 seq=one.seq,
             )

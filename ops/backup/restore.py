@@ -254,7 +254,7 @@ def _refuse_without_room(wire: Wire, folder: BackupFolder) -> None:
     raw = sum(one.raw for one in folder.manifest.files)
     if limit and raw > APPEND_FULL * limit:
         raise StoreFull(
-            f"the backup's log takes about {raw:,} bytes, beside {used:,} in use, and may not pass {APPEND_FULL:.0%} of maxmemory"
+            f"the backup's log takes about {raw:,} bytes, with {used:,} in use, and may not pass {APPEND_FULL:.0%} of maxmemory"
             f" ({limit:,}): raise it (ENGRAMLOG_REDIS_MAXMEMORY, or CONFIG SET maxmemory). Nothing was written"
         )
 

@@ -260,7 +260,7 @@ def _rewrap(json: bool) -> None:
 
 
 def _render_rewrapped(answer: dict[str, Any]) -> None:
-    out.print(f"{answer['rewrapped']:,} wrapped anew; {answer['current']:,} are under the master key that wraps now")
+    out.print(f"{answer['rewrapped']:,} wrapped again; {answer['current']:,} are under the current master key")
     if answer["unopened"]:
         named = escape(", ".join(answer["named"]))
         out.print(Text(f"{answer['unopened']:,} do not open and stay: {named}: {answer['why']}", "red"), soft_wrap=True)

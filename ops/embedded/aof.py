@@ -108,7 +108,7 @@ def refuse_what_cannot_be_read(folder: Path, binary: RedisBinary, store: StoreFi
     orphans = sorted(file.name for file in (folder / DIRECTORY).glob("*") if not _harmless(file))
     if orphans:
         raise StoreMismatch(
-            f"{folder / MANIFEST} is missing beside {', '.join(orphans)}, and a server started without it would "
+            f"{folder / MANIFEST} is missing next to {', '.join(orphans)}, and a server started without it would "
             "overwrite them; restore it from a backup",
             folder=str(folder),
         )

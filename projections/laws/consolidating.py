@@ -59,7 +59,7 @@ class ConsolidatingLaw:
     """Half-lives that grow with use."""
 
     name = "consolidating"
-    source = "seed 000, sections 1.3 and 1.4"
+    source = "the published consolidating model: sections 1.3 and 1.4"
     formula = "weight = 0.5 ** (days / half_life), half_life = base * (1 + 2 * consolidation)"
     factors = _TOLD
 

@@ -64,7 +64,7 @@ class EbbinghausLaw:
     """Forgetting by hours, as people forget syllables."""
 
     name = "ebbinghaus"
-    source = "seed 004, sections 2.1 and 4"
+    source = "the published Ebbinghaus model: sections 2.1 and 4"
     formula = "weight = round(100 * exp(-hours * decay_rate / stability)) / 100"
     factors = _TOLD
 

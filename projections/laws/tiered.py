@@ -75,7 +75,7 @@ class TieredLaw:
     """Importance in steps, by tier."""
 
     name = "tiered"
-    source = "seed 003, the later decay table, boost limits and reviewer"
+    source = "the published tiered model: later decay table, boost limits and reviewer"
     formula = "weight = importance * factor ** floor(days / period)"
     factors = _TOLD
 

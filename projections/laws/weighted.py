@@ -149,7 +149,7 @@ class WeightedLaw:
     """The default profile."""
 
     name = "weighted"
-    source = "seed 002, core parameters and sections 1 to 4"
+    source = "the published weighted model: core parameters, sections 1 to 4"
     formula = "weight = time_weight * semantic_boost * conflict_penalty * importance * user_factor * momentum"
     factors = _TOLD
 

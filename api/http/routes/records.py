@@ -58,12 +58,12 @@ _TEXT = """# Memories of alice
 """
 _EXPORTED: Responses = {
     200: {
-        "description": "The memories, oldest first, of everything a part a line; where it ends before its end the last line is a"
-        " `cut`, which says why."
+        "description": "The memories, oldest first, or every part of the owner, one a line. If the export is cut short, the last"
+        " line is a `cut` with the reason."
         " Headers: `engramlog-position`, `engramlog-memories` (how many), and `engramlog-left-out` with what is not"
-        " in it by reason (`deleted=2, sensitive=1`); `engramlog-quarantined` with a position where the owner is,"
-        " `engramlog-behind` with how far the owner's head lies beyond it; `engramlog-as-of` and `engramlog-known` where they"
-        " were asked for.",
+        " in it by reason (`deleted=2, sensitive=1`). `engramlog-quarantined` names the position of a quarantined owner,"
+        " and `engramlog-behind` counts newer events of the owner. `engramlog-as-of` and `engramlog-known` repeat the"
+        " request.",
         "content": {
             "application/x-ndjson": {
                 "schema": {"type": "string", "description": "One memory a line."},

@@ -433,7 +433,7 @@ def test_an_owner_whose_secret_was_lost_is_searched_by_words_loses_its_vectors_a
     assert {"an owner without a secret", "vectors of an owner without a secret"} <= {
         one["what"] for one in stood.live.differences()
     }
-    with pytest.raises(DamagedState, match="owner ada has 1 memories with text and no secret"):
+    with pytest.raises(DamagedState, match="owner ada has 1 memory with text and no secret"):
         stood.job.carry_out("ada")
     assert (stood.fields("ada"), len(stood.fields("bob"))) == (set(), 1)
     assert (stood.known("ada"), stood.known("bob")) == (set(), {"tea"})
