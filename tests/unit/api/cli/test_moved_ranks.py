@@ -25,16 +25,16 @@ def told(before: list[str], after: list[str]) -> list[list[str]]:
 
 
 def test_what_a_new_result_pushed_down_is_one_line() -> None:
-    assert told(SIX, ["new", *SIX]) == [["new", "-", "1", "-"], ["6", "others", "moved", "by", "one", "place"]]
+    assert told(SIX, ["new", *SIX]) == [["new", "-", "1", "-"], ["6", "others", "moved", "by", "1", "place"]]
 
 
 def test_what_went_is_told_and_what_rose_by_it_is_one_line() -> None:
-    assert told(SIX, SIX[1:]) == [["a", "1", "-", "-"], ["5", "others", "moved", "by", "one", "place"]]
+    assert told(SIX, SIX[1:]) == [["a", "1", "-", "-"], ["5", "others", "moved", "by", "1", "place"]]
 
 
 def test_a_result_that_passed_others_is_told_and_those_it_passed_are_counted() -> None:
     assert told(SIX, ["e", "a", "b", "c", "d", "f"]) == [
-        ["e", "5", "1", "d"], ["4", "others", "moved", "by", "one", "place"]
+        ["e", "5", "1", "d"], ["4", "others", "moved", "by", "1", "place"]
     ]  # fmt: skip
 
 

@@ -36,7 +36,7 @@ def test_a_store_that_is_well_is_ten_lines_without_raw_figures() -> None:
     told = printed()
     assert len(told.splitlines()) <= 12
     assert "7, all of them folded" in told
-    assert "w1 (1 partitions)" in told
+    assert "w1 (1 partition)" in told
     assert [raw for raw in ("1,795,945", "393,963", "27,260", "v11") if raw in told] == []
 
 
