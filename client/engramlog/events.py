@@ -201,7 +201,7 @@ def told_to(scope: Scope, told: Said, memory_id: str, verb: str, asked: dict[str
     except Conflict:
         if told.key is None:
             raise
-        raise refused("key", told.key, "a new key: something else was told under this one") from None
+        raise refused("key", told.key, "a new key: this one was used for another request") from None
     ids = dict.fromkeys(one["event_id"] for one in done["changes"])
     return {**done, "event_ids": list(ids) or [body["event_id"]]}
 
@@ -239,7 +239,7 @@ def appended(scope: Scope, told: Said, events: list[Event], *, judge: bool = Fal
     again = [one | {"occurred_at": times.get(one["occurred_at"], one["occurred_at"])} for one in events]
     answer, conflict = yield from _tried(scope, path, again)
     if conflict is not None:
-        raise refused("key", told.key, "a new key: something else was told under this one")
+        raise refused("key", told.key, "a new key: this one was used for another request")
     return answer
 
 

@@ -219,7 +219,7 @@ def find_command() -> Path:
         passed_over.append(f"{command} was passed over: others than you could change it")
     why = "".join(f"; {one}" for one in passed_over[:3])
     raise _unreachable(
-        f"nothing serves the data folder, and there is no `{COMMAND}` command to start it with, beside {sys.executable} or on PATH"
+        f"nothing serves the data folder, and there is no `{COMMAND}` command to start it with, next to {sys.executable} or on PATH"
         f"{why}. Install the application, or {NAME_IT}"
     )
 

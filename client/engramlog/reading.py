@@ -372,7 +372,7 @@ class Messages:
         for line in lines:
             yield from self._line(line.rstrip(b"\r").decode("utf-8", "replace"))
         if len(self._rest) + self._held > MOST_MESSAGE:
-            raise UnexpectedAnswer(f"a feed told a message of more than {MOST_MESSAGE:,} bytes")
+            raise UnexpectedAnswer(f"the feed sent a message of more than {MOST_MESSAGE:,} bytes")
 
     def _line(self, line: str) -> Iterator[Message]:
         name, _, value = line.partition(":")
