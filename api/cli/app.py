@@ -118,7 +118,7 @@ def show(answer: Shape, as_json: bool, render: Callable[[Shape], None]) -> None:
         return
     answer = visible_in(answer)
     render(answer)
-    if behind := answer.get("behind"):
+    if isinstance(behind := answer.get("behind"), int) and behind:
         out.print(
             f"[yellow]This answer lacks up to {many(behind, 'newer event')} of this owner"
             " (`engramlog status` shows the lag)[/]"
