@@ -165,7 +165,7 @@ class Block(TypedDict):
     stable: str | None
     stable_id: str
     turn: str
-    parts: Annotated[dict[str, Any], "What the parts of a block hold, in their order."]
+    parts: Annotated[dict[str, Any], "The parts of the block, in order."]
     injected: list[str]
     recorded: str
     sizes: Annotated[dict[str, Any], UNSAID]
