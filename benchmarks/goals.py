@@ -99,6 +99,8 @@ GOALS: tuple[Goal, ...] = (
     _own("exact", "recall", ".94", 0.90, None),
     *(_own(kind, "related", "-", None, None) for kind in ("followups", "long", "projects")),
     _own("heavier", "heavier first", ".51", 0.90, None),
+    _own("asked", "all three", "-", 0.90, None),
+    _own("asked-near", "two of three", "-", None, 0.0),
     _own("projects", "another project", "-", None, 0.0),
     _own("speakers", "names the speaker", "-", None, None),
 )

@@ -292,6 +292,40 @@ def joined(memory: Memory, rows: Sequence[Row]) -> Steps:
         yield Outcome(row, row["memories"][0], figures)
 
 
+def asked_again(memory: Memory, rows: Sequence[Row]) -> Steps:
+    """Groups of three questions, each a turn, proposed as one question asked again: those in other words, none of other things.
+
+    Rows of one language share a store.
+    """
+    turns = {}
+    for row in rows:
+        for number, text in enumerate(row["questions"]):
+            messages = [{"role": "user", "content": text}]
+            told = memory.of(f"rows-asked-{row['lang']}").add(messages, session=f"{row['id']}-{number}")
+            turns[row["id"], number] = str(told.ids[0])
+    owners = {f"rows-asked-{row['lang']}" for row in rows}
+    yield None
+    groups = [group for owner in sorted(owners) for group in _proposed_questions(memory, owner)]
+    for row in rows:
+        mine = {turns[row["id"], number] for number in range(len(row["questions"]))}
+        proposed = [len(mine & group) for group in groups]
+        other = any(mine & group and not group <= mine for group in groups)
+        figures = {
+            "two of three": float(max(proposed, default=0) >= 2),
+            "all three": float(len(mine) in proposed),
+            "with another": float(other),
+        }
+        yield Outcome(row, row["questions"][0], figures)
+
+
+def _proposed_questions(memory: Memory, owner: str) -> list[set[str]]:
+    """Turns of each question that the job proposes as asked again in other words, and of each that the judge counted."""
+    one = memory.of(owner)
+    suggested = [set(row.ids[1:]) for row in one.cleanup(jobs=["suggest"]).decisions if row.ids[0].startswith("asked-")]
+    counted = [set(row.source_turns) for row in one.get_all(mode="debug").memories if row.kind == "question"]
+    return [*suggested, *filter(None, counted)]
+
+
 def _speaker(one: Any, speaker: Mapping[str, str]) -> str | None:
     return one.speaker or next((speaker[turn] for turn in one.source_turns if turn in speaker), None)
 
@@ -308,4 +342,6 @@ KINDS: Mapping[str, Callable[[Memory, list[Row]], Steps]] = {
     "heavier": heavier,
     "paraphrases": joined,
     "near": joined,
+    "asked": asked_again,
+    "asked-near": asked_again,
 }

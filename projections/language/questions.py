@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from difflib import SequenceMatcher
 from functools import cache
 from typing import Literal, NamedTuple
 
 from engramlog_server.projections.language.extraction.instructing import asks_for_good
 from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.polarity import wording
 from engramlog_server.projections.language.scripts import holds_han
 from engramlog_server.projections.language.sentences import says_something, sentences, without_question_words
-from engramlog_server.projections.language.text import tokens
+from engramlog_server.projections.language.text import stem, stop_words, tokens
 from engramlog_server.projections.language.times.names import MONTHS, WEEKDAY
 from engramlog_server.projections.language.traditional import simplified
 
@@ -256,6 +258,44 @@ def asked_parts(text: str) -> AskedParts:
 def asks(text: str) -> bool:
     """Whether a turn asks for something, by a mark or by its words."""
     return any(_ASKING.search(one) for one in sentences(text[-LONGEST:]))
+
+
+SAME_FORM = 0.6
+"""Share of the words of two questions that stand in both in the same order, from which one has the form of the other."""
+_ASKED_WITH = regex(
+    "几点|几时|什么时[候间]|何时|多久|多少|多长|什么|怎么样?|如何|哪[里儿个些]?|可以|能不能|是不是|应该|需要|要|该|能|得|会|是|请|我|你|的|了|呢|吗|吧|在|把|给|去|来|有|几",
+    2,
+)
+"""Words by which a Chinese question asks: they name nothing."""
+
+
+def asks_another(a: str, b: str) -> bool:
+    """Whether two questions have one form and name another thing in it: "How much iron is in tofu?", "How much salt ...?".
+
+    False of any two whose words differ more: then only their meaning tells.
+    """
+    said_a, said_b = _asked_words(a), _asked_words(b)
+    found = SequenceMatcher(None, said_a, said_b, autojunk=False).get_matching_blocks()
+    if not said_a or not said_b or 2 * sum(one.size for one in found) < SAME_FORM * (len(said_a) + len(said_b)):
+        return False
+    kept_a = {place for one in found for place in range(one.a, one.a + one.size)}
+    kept_b = {place for one in found for place in range(one.b, one.b + one.size)}
+    only_a, only_b = (
+        _things(word for place, word in enumerate(said) if place not in kept)
+        for said, kept in ((said_a, kept_a), (said_b, kept_b))
+    )
+    return bool(only_a - only_b) and bool(only_b - only_a)
+
+
+def _asked_words(question: str) -> list[str]:
+    return [stem(word) if word.isascii() else word for word in wording(question) if word != "?"]
+
+
+def _things(words: Iterable[str]) -> set[str]:
+    """What words name: of English ones those that are no stop words, of Chinese ones what is left without words that ask."""
+    told = list(words)
+    english = {word for word in told if word.isascii() and word not in stop_words()}
+    return english | set(_ASKED_WITH.sub("", "".join(word for word in told if not word.isascii())))
 
 
 def _kept(parts: Iterable[str]) -> tuple[str, ...]:

@@ -8,8 +8,8 @@ Each of the two is among the three nearest of the other. A suggestion changes no
 each of the two, and where one of them is said in other words. What a person would not have is not suggested again.
 
 The judge counts a question that is asked again in the same words. Here turns that are a question and little else are compared
-by their vectors, as recorded: three of one speaker that ask the same, of which rules tell at least two apart, are proposed
-once.
+by their vectors, as recorded (cosine' >= 0.55, and not one form that names another thing): three of one speaker that ask the
+same, of which rules tell at least two apart, are proposed once.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from engramlog_server.projections.language.extraction.rules import questions
 from engramlog_server.projections.language.extraction.shape import TurnText
 from engramlog_server.projections.language.polarity import wording
 from engramlog_server.projections.language.prompt_text import cut, is_chinese, one_line
+from engramlog_server.projections.language.questions import asks_another
 from engramlog_server.projections.language.similar import similarity
 from engramlog_server.projections.lifecycle.decision import Decision
 from engramlog_server.projections.lifecycle.joining import framed_apart, may_be_compared, may_merge
@@ -49,6 +50,10 @@ from engramlog_server.projections.memory.kind import (
 from engramlog_server.projections.memory.record import UNCOMPRESSED, Memory
 from engramlog_server.projections.views.view import OwnerView
 
+ASKED_ALIKE = 0.55
+"""Cosine of two questions from which they ask the same, unless they name different things in one form."""
+LEAST_NAMED = 2
+"""Words of a question that is compared by meaning: three that are near tell more than one that is short."""
 LEAST_SHARE = 0.6
 """Of a turn's letters that its question must have: then the turn's vector is the question's."""
 MOST_READ = 10_000
@@ -95,12 +100,17 @@ def asked_again(
     if len(found) < ASKED_OFTEN:
         return
     wholes = centred(vectors.wholes[[one.row for one in found]])
-    near = wholes @ wholes.T >= LEAST_COSINE
+    near = wholes @ wholes.T >= ASKED_ALIKE
     taken: set[int] = set()
     for at in sorted(range(len(found)), key=lambda one: (-int(near[one].sum()), one)):
-        beside = (other for other in np.flatnonzero(near[at]).tolist() if other not in taken)
-        group = [other for other in beside if found[other].turn.speaker == found[at].turn.speaker]
-        if at in taken or len(group) < ASKED_OFTEN:
+        if at in taken:
+            continue
+        group = [at]
+        beside = (other for other in np.flatnonzero(near[at]).tolist() if other != at and other not in taken)
+        for other in (one for one in beside if found[one].turn.speaker == found[at].turn.speaker):
+            if not any(asks_another(found[other].question, found[one].question) for one in group[:MOST_NAMED]):
+                group.append(other)
+        if len(group) < ASKED_OFTEN:
             continue
         taken.update(group)
         if decided := _decided(view, [found[one] for one in group], found[at], job, now):
@@ -113,7 +123,11 @@ def _asked(view: OwnerView, row: int) -> _Asked | None:
     if not asks_still(memory):
         return None
     asked = questions(TurnText(memory.id, memory.content, "user", memory.speaker))
-    if len(asked) != 1 or len(asked[0]) < LEAST_SHARE * len(memory.content) or not asks_something(asked[0]):
+    if (
+        len(asked) != 1
+        or len(asked[0]) < LEAST_SHARE * len(memory.content)
+        or not asks_something(asked[0], LEAST_NAMED)
+    ):
         return None
     return _Asked(row, memory, asked[0])
 

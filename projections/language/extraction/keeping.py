@@ -108,7 +108,7 @@ def _chinese_cues() -> str:
     return (
         rf"(?:(?P<polite>{word['polite']})(?:请?你|请?您)?(?=.*[吗?？]))?(?:(?:{word['lead']})[，,：: ]*){{0,{MOST_LEADS}}}?"
         rf"(?:(?P<remember>(?:{word['mind']}|{word['remember']})(?:一下|了|哦|啊|下)?"
-        rf"(?:(?:这个|这点|这一点|这件事|以下)(?=\s*[：:，,。]))?|(?:{word['weakly']})(?:一下)?(?=[：:，, ])"
+        rf"(?:(?:这个|这点|这一点|这件事|以下)(?=\s*[：:，,。]))?|(?:{word['weakly']})(?:一下(?=[：:，, ]|$)|(?=[：:，, ]))"
         "|[^，。！？我你您]{0,9}(?:记得|前|后|时候?|时)(?:记得)?提醒我(?=[^，。？?]{2}))"
         rf"|(?P<onward>{word['onward']})|(?:最后|最终|后来|昨天|今天|刚才|刚刚)?"
         rf"(?P<decided>{decided}|(?:{word['decision']})(?=是|为|[：:])))[\s，,：:；;。.！!…]*"
@@ -202,9 +202,9 @@ def chinese() -> Keeping:
 
 
 _HINTS = (
-    "remember|remind|forget|mind|note|record|save this|store this|write down|jot|from |forward|henceforth|decided|decision|settled|"
-    "opted|chose|voted|选了|选定|选择了|拍板|"
-    "agreed|stick|going with|记|提醒|商量|讨论|会上|忘|注意|备|从|自今|决定|定下|定了|商定|说定|说好|约定|敲定"
+    "remember|remind|forget|mind|memor|note|record|save |store |keep this|write |jot|from |forward|henceforth|decided|decision|"
+    "settled|opted|chose|voted|选了|选定|选择了|拍板|"
+    "agreed|stick|going with|记|提醒|商量|讨论|会上|忘|注意|备|存一下|从|自今|决定|定下|定了|商定|说定|说好|约定|敲定"
 )
 HINTS = tuple(_HINTS.split("|"))
 """Some part of every cue: a text without one is not looked at further."""

@@ -220,13 +220,17 @@ def _words_of(content: str) -> dict[str, None]:
     return dict.fromkeys(tokens(core(content)))
 
 
-def asks_something(question: str) -> bool:
-    """Whether a question is about something: no greeting, no *what do you think?*, nothing that only points."""
-    if _POINTS.search(question):
+def asks_something(question: str, least: int = LEAST_WORDS) -> bool:
+    """Whether a question is about something: no greeting, no *what do you think?*, nothing that only points.
+
+    `least`: words that it must have; if it is fewer than usual, words that point need one more.
+    """
+    points = _POINTS.search(question) is not None
+    if points and least >= LEAST_WORDS:
         return False
     said = tokens(_GREETING.sub("", question))
     words = [word for word in said if word not in _POLITE and not (len(word) == 2 and set(word) & _POLITE)]
-    return len(words) >= LEAST_WORDS
+    return len(words) >= least + points
 
 
 class Candidates:

@@ -27,6 +27,7 @@ from engramlog_server.projections.language.contradiction.change import Alike, no
 from engramlog_server.projections.language.contradiction.relation import compare
 from engramlog_server.projections.language.extraction.shape import ExtractedStatement, StatedTriple, TurnText
 from engramlog_server.projections.language.extraction.taking_back import Taken
+from engramlog_server.projections.language.questions import asks_another
 from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
 from engramlog_server.projections.language.similar import similarity
 from engramlog_server.projections.lifecycle.decision import Decision
@@ -239,7 +240,7 @@ class JudgeRun:
     def ask(self, source: ReadTurn, question: str) -> None:
         """A question: asked again and again it becomes a memory, by itself it asserts nothing."""
         asked = self._asked.near(question, source.turn.speaker)
-        same = [known for alike, known in asked if alike >= self._least]
+        same = [one for alike, one in asked if alike >= self._least and not asks_another(question, one.content)]
         first = same[0] if same else self._asked.put_question(question, source.turn)
         if first is None or source.turn.turn_id in first.turns:
             return None

@@ -5,7 +5,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.projections.language.questions import ASKS_NOTHING, MOST_KINDS, kinds_asked, kinds_of
+from engramlog_server.projections.language.questions import (
+    ASKS_NOTHING,
+    MOST_KINDS,
+    asks_another,
+    kinds_asked,
+    kinds_of,
+)
 from tests.rows import each_row
 
 ALIKE = [
@@ -60,3 +66,22 @@ def test_a_turn_that_lists_the_kinds_asks_for_none() -> None:
 def test_of_any_turn_no_more_is_asked_than_its_words_ask(turn: str) -> None:
     assert 0 <= kinds_asked(turn) < 2**15
     assert kinds_asked(f"{turn}!") & ~kinds_of(turn.casefold()) == 0
+
+
+@each_row(
+    ("a", "b", "another"),
+    [
+        ("When is the next train to York?", "When is the last train to York?", True),
+        ("How do I install Python on Windows?", "How do I uninstall Python on Windows?", True),
+        ("《红楼梦》的作者是谁？", "《红楼梦》的导演是谁？", True),
+        ("下一班去杭州的火车是几点？", "下一班去苏州的火车是几点？", True),
+        ("How can I reset the router?", "How do I reset the router?", False),
+        ("How do I reset the router?", "How do I reset the router again, please?", False),
+        ("药店周日几点关门？", "药店周日什么时候关门？", False),
+        ("怎么重置路由器？", "如何重置路由器？", False),
+        ("Which bus goes to the airport?", "What bus do I take to get to the airport?", False),
+        ("", "", False),
+    ],
+)
+def test_questions_of_one_form_that_name_other_things_ask_another(a: str, b: str, another: bool) -> None:
+    assert (asks_another(a, b), asks_another(b, a)) == (another, another)

@@ -136,6 +136,12 @@ def test_a_question_asked_in_three_turns_becomes_a_memory_once() -> None:
     assert plan(view, at(101), JOB) == []
 
 
+def test_questions_of_one_form_about_other_things_are_not_one_question() -> None:
+    things = ("iron", "salt", "sugar", "fat")
+    asked = [turn(f"How much {thing} is in a bowl of rice?", f"t{n}", n) for n, thing in enumerate(things)]
+    assert operations(*asked) == []
+
+
 @each_row(
     ("newer", "older", "operation"),
     [("I live in Rome.", "I live in Paris.", "FLAG"), ("I don't like coffee any more.", "I love coffee.", "NEGATE")],

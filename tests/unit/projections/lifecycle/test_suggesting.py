@@ -232,6 +232,10 @@ def test_what_is_asked_three_times_in_other_words_is_proposed_once() -> None:
     [
         pytest.param(ASKED[:2], id="twice"),
         pytest.param((ASKED[0],) * 3, id="in the same words: the judge counts them"),
+        pytest.param(
+            ("How much iron is in tofu?", "How much salt is in tofu?", "How much iron is in rice?"), id="other things"
+        ),
+        pytest.param(("豆腐里有多少铁？", "豆腐里有多少蛋白质？", "扁豆里有多少铁？"), id="other things, Chinese"),
         pytest.param(("How are you today?", "How do you do?", "Hey, how is it going?"), id="greetings"),
         pytest.param(tuple(f"{text} " + "I moved house and all is new here. " * 3 for text in ASKED), id="told beside"),
     ],

@@ -36,6 +36,16 @@ REMEMBERED = [
     ("能帮我记住我的车牌是沪A12345吗？", "用户要求记住：我的车牌是沪A12345"),
     ("请记得周一休息。", "用户要求记住：周一休息"),
     ("从今以后我吃素。", "用户说从今以后：我吃素"),
+    ("Save this for later: the plumber is called Otto.", "User asked to remember: the plumber is called Otto"),
+    ("I want you to remember that dinner is at Luigi's.", "User asked to remember: dinner is at Luigi's"),
+    ("Please make sure to remember that the code changes in March.",
+     "User asked to remember: the code changes in March"),
+    ("Memorize this: the bin day is Thursday.", "User asked to remember: the bin day is Thursday"),
+    ("Keep it in mind: the lift is out of order.", "User asked to remember: the lift is out of order"),
+    ("把这个记下来：水管工叫老陈。", "用户要求记住：水管工叫老陈"),
+    ("帮我备注一下，汤姆吃素。", "用户要求记住：汤姆吃素"),
+    ("这个你要记住：猫晚上睡书房。", "用户要求记住：猫晚上睡书房"),
+    ("拜托你记住我的柜子是214号。", "用户要求记住：我的柜子是214号"),
 ]  # fmt: skip
 
 NOT_REMEMBERED = [
@@ -47,6 +57,8 @@ NOT_REMEMBERED = [
     "Can you remember what the key was?", "> Remember that the key is under the mat.", "你还记得钥匙在哪里吗？",
     "记住钥匙在哪里了吗？", "妈妈说，记住钥匙在门垫下面。", "他喊：“记住钥匙在门垫下面！”",
     "如果你来，记住钥匙在门垫下面。", "我记住了你的建议。", "记住这个。", "不用记住钥匙在门垫下面。", "以后注意身体。",
+    "Write this down as a poem.", "Memorize the poem, then the song.", "I want you to remember the day we met.",
+    "把这个词翻译一下。", "帮我存一下文件。",
 ]  # fmt: skip
 
 
