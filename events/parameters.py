@@ -286,7 +286,7 @@ class Parameters:
 
     # what is old
     long_ago: bool = True
-    """Search in normal mode includes memories hidden only because they are old; false: as published."""
+    """Searches and maps in normal mode include memories hidden only because they are old; false: as published."""
 
     # the block for a prompt
     stable_sensitive: bool = True

@@ -83,6 +83,11 @@ class Visibility:
         reasons[rows] = REASONS.index(reason)
         return replace(self, shown=reasons == -1, reasons=reasons)
 
+    def showing(self, rows: Flags) -> Visibility:
+        """The same, but that these rows are shown too."""
+        shown = self.shown | rows
+        return replace(self, shown=shown, reasons=np.where(shown, np.int8(-1), self.reasons))
+
     def levels_of(self, rows: Instants) -> Bytes:
         """Effective levels of a few rows."""
         return self._levels(rows)

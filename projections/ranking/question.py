@@ -115,7 +115,7 @@ class RunningSearch:
 
     def showing(self, rows: Flags) -> RunningSearch:
         """The same search where these rows are shown too."""
-        return _read(self, _shown(self.seen, self.seen.shown | rows))
+        return _read(self, self.seen.showing(rows))
 
     def recalling(self, rows: Rows, before: Visibility) -> RunningSearch:
         """The same search, in which of what was withheld `before` these rows alone are shown, as long ago: others have no name."""
@@ -123,15 +123,11 @@ class RunningSearch:
         told = replace(now, shown=now.shown & there, reasons=np.where(there, now.reasons, before.reasons))
         recalled = np.zeros(there.size, dtype=bool)
         recalled[rows] = True
-        seen, reading = _shown(told, told.shown | recalled), self.reading
+        seen, reading = told.showing(recalled), self.reading
         if reading is not None and reading.speakers:
             said_by = self.view.conversation.speaker[: there.size][seen.shown]
             reading = reading._replace(speakers=[one for one in reading.speakers if (said_by == one).any()])
         return replace(self, seen=seen, reading=reading, long_ago=frozenset(rows.tolist()))
-
-
-def _shown(seen: Visibility, shown: Flags) -> Visibility:
-    return replace(seen, shown=shown, reasons=np.where(shown, np.int8(-1), seen.reasons))
 
 
 def understood(asked: ViewQuery, query: str, request: SearchRequest, sense: Sense | None) -> RunningSearch:

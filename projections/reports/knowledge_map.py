@@ -32,7 +32,7 @@ from engramlog_server.projections.embedding.meaning import KnownVectors
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.laws.consolidating import consolidations
-from engramlog_server.projections.laws.modes import Visibility, reasons_told
+from engramlog_server.projections.laws.modes import Visibility, reasons_told, withheld_by_age
 from engramlog_server.projections.memory.columns import Columns, Rows
 from engramlog_server.projections.memory.deletion import turns_behind
 from engramlog_server.projections.memory.kind import is_summary
@@ -283,6 +283,8 @@ def knowledge_map(
     """
     view, now, mode = asked
     seen = seen_at(view, now, mode)
+    if mode == "normal" and view.parameters.long_ago:  # as a search does: a history of years is known, though it is old
+        seen = seen.showing(withheld_by_age(view.columns, seen))
     shown = _showable(asked, seen, lost)
     links = MapLinks(view, shown, near, check)
     if topic is None:

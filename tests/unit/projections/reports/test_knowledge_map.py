@@ -10,7 +10,7 @@ from engramlog_server.projections.memory.record import SECRET
 from engramlog_server.projections.reports.knowledge_map import CENTRES, LABEL, knowledge_map
 from engramlog_server.projections.views.query import ViewQuery
 from engramlog_server.projections.views.view import OwnerView
-from tests.given.events import Told, accessed, at, created, deleted, linked, negated, purged
+from tests.given.events import Told, accessed, at, created, deleted, linked, negated, parameters, purged
 from tests.given.views import CHAIN, noted, viewed
 from tests.rows import each_row
 
@@ -65,6 +65,15 @@ def test_weaker_associations_than_three_tenths_are_not_followed_unless_told(weig
     assert set(depths(mapped(view, "kiln"))) == reached
     assert set(depths(mapped(view, "kiln", least=0.0))) == {"kiln", "a"}
     assert set(depths(mapped(view, "kiln", least=1.0))) == {"kiln"}
+
+
+@each_row(("shown", "topic"), [(True, "kiln"), (True, None), (False, "kiln"), (False, None)])
+def test_what_only_its_age_hides_is_on_the_map_as_in_a_search(shown, topic) -> None:
+    events = [*(noted(f"the kiln {name}", name) for name in "ab"), linked("a", "b", weight=0.9)]
+    answer = mapped(viewed(*events, parameters(long_ago=shown)), topic, day=1_000)
+    assert set(depths(answer)) == (set("ab") if shown else set())
+    assert [one["words"] for one in answer["clusters"]] == ([["kiln"]] if shown else [])
+    assert sum(one["count"] for one in answer["withheld"]) == (0 if shown else 2)
 
 
 # --- the most nodes
