@@ -276,7 +276,10 @@ def heavier(memory: Memory, rows: Sequence[Row]) -> Steps:
 
 
 def joined(memory: Memory, rows: Sequence[Row]) -> Steps:
-    """Pairs of a group that the job merges, and those that the default model's cosine alone would merge. A store for each row."""
+    """Pairs of a group that the job merges, the share of its memories that go by that, and pairs near by the default model's cosine.
+
+    A store for each row.
+    """
     model, ids = UniversalEncoder(), dict[str, dict[str, str]]()
     for row in rows:
         ids[row["id"]] = {text: str(memory.of(_owner(row)).add(text).id) for text in row["memories"]}
@@ -287,7 +290,11 @@ def joined(memory: Memory, rows: Sequence[Row]) -> Steps:
         pairs = list(combinations(row["memories"], 2))
         vectors = {text: one.whole for text, one in zip(row["memories"], model.texts(row["memories"]), strict=True)}
         cosines = [float(vectors[a] @ vectors[b]) for a, b in pairs]
-        figures = {"merged": fmean(into[a] is not None and into[a] == into[b] for a, b in pairs)}
+        left = len({one or text for text, one in into.items()})
+        figures = {
+            "merged": fmean(into[a] is not None and into[a] == into[b] for a, b in pairs),
+            "gone": 1 - (left - 1) / (len(into) - 1),
+        }
         figures |= {f"cosine {least}": fmean(one >= least for one in cosines) for least in (0.75, 0.85, 0.95)}
         yield Outcome(row, row["memories"][0], figures)
 

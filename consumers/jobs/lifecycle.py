@@ -38,7 +38,8 @@ from engramlog_server.projections.embedding.meaning import KnownVectors
 from engramlog_server.projections.fold.changelog import id_text
 from engramlog_server.projections.fold.owner import PROJECTION_VERSION
 from engramlog_server.projections.language.contradiction.change import Alike, no_model
-from engramlog_server.projections.lifecycle import JOBS, LEVELS, SUGGEST, Decision, Plan, plan
+from engramlog_server.projections.lifecycle import JOBS, LEVELS, MERGE, SUGGEST, Decision, Plan, plan
+from engramlog_server.projections.lifecycle.joining import same_in_other_words
 from engramlog_server.projections.lifecycle.rereading import levels_today
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.record import Memory
@@ -114,7 +115,7 @@ def deleted_in(view: OwnerView) -> dict[str, int]:
 
 
 class LifecycleJobs:
-    """Runs lifecycle jobs on one store. `settle` folds if no worker does; `senses` has the vectors that `suggest` compares."""
+    """Runs lifecycle jobs on one store. `settle` folds if no worker does; `senses` has the vectors that jobs compare."""
 
     reviewer = RULE
     """Who answers in a review."""
@@ -126,7 +127,7 @@ class LifecycleJobs:
         self._views = views
         self.alike: Alike = no_model if senses is None else senses.alike
         self._settle = settle
-        self._senses = senses
+        self.senses = senses
 
     def look(
         self, owner: str, see: Callable[[OwnerView, int], Seen], *, now: int | None = None, check: Check = unchecked
@@ -186,6 +187,8 @@ class LifecycleJobs:
         try:
             if SUGGEST in jobs:
                 view.vectors_today = self._vectors_today(view)
+            elif MERGE in jobs and self.senses is not None and same_in_other_words(view, check):
+                view.vectors_today = self.senses.known_vectors(view, view.owner)
             decisions = plan(view, now, jobs, check)
             if view.compared_today is not None:
                 looked.append(view.compared_today)
@@ -195,7 +198,7 @@ class LifecycleJobs:
 
     def _vectors_today(self, view: OwnerView) -> KnownVectors:
         """The vectors of the view's rows. Raises InputError if this owner has none."""
-        found = None if self._senses is None else self._senses.known_vectors(view, view.owner)
+        found = None if self.senses is None else self.senses.known_vectors(view, view.owner)
         if found is None:
             raise refused(
                 "jobs", SUGGEST, f"an embedder that counts for {view.owner} and is here: vectors are compared"

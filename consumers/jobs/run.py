@@ -49,6 +49,7 @@ from engramlog_server.projections.lifecycle import LEVELS
 from engramlog_server.projections.lifecycle.extracting import RULES
 from engramlog_server.projections.lifecycle.reviewing_by_model import ModelReviewer
 from engramlog_server.projections.models.chat import FOR_EXTRACTION, FOR_REVIEW, FOR_SUMMARIES, Chat, CountedChat
+from engramlog_server.projections.redis.meanings import Meanings
 
 UPKEEP_JOBS = ("sweep", "review")
 """Names in `projections.lifecycle.JOBS`."""
@@ -113,6 +114,8 @@ DAILY_JOBS = ("merge", "link", "replay")
 def daily(opened: OpenedStore, partition: int) -> Walked:
     """The daily jobs, then levels for those owners whose entries older rules judged, or none; once unused salts and keys too."""
     failed = set[str]()
+    if (embedders := opened.served.embedder) is not None:
+        opened.lifecycle.senses = Meanings(embedders(), opened.vectors)
     walked = lifecycle(opened, partition, DAILY_JOBS, failed)
     levels = Levels(opened.wire, opened.log, opened.tags[partition], partition)
     waiting = levels.waiting(opened.go_on)

@@ -14,6 +14,7 @@ from engramlog_server.events.errors import NotFound, refused
 from engramlog_server.projections.language.contradiction.relation import compare
 from engramlog_server.projections.language.polarity import difference, opposite, polarity, wording
 from engramlog_server.projections.language.prompt_text import is_chinese
+from engramlog_server.projections.language.same_content import content
 from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
 from engramlog_server.projections.language.sentences import LEAST_WORDS, joined, sentences, words
 from engramlog_server.projections.language.similar import similarity
@@ -63,7 +64,10 @@ def _adds(sentence: str, kept: str) -> bool:
     new = words(sentence) - words(kept)
     if len(words(sentence)) < LEAST_WORDS or not new:
         return False
+    said = content(sentence)
     for one in sentences(kept):
+        if said is not None and said == content(one):
+            return False
         numbers_or_names = (difference(sentence, one) or "").startswith(_APART)
         if numbers_or_names or similarity(sentence, one) >= ON_ONE_THING or contradicts(sentence, one):
             return False

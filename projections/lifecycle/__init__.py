@@ -22,10 +22,12 @@ Job = Callable[[OwnerView, int, Check], list[Decision]]
 """The same by one job, which asks between its steps whether to go on."""
 LEVELS = "levels"
 """The job whose owner's entries are read again before it plans."""
+MERGE = "merge"
+"""The job that reads the vectors of an owner who has some."""
 JOBS: Mapping[str, Job] = {
     "sweep": sweep,
     "review": reviews,
-    "merge": merges,
+    MERGE: merges,
     "link": links,
     "replay": rehearsals,
     LEVELS: raises,
@@ -52,4 +54,4 @@ def plan(view: OwnerView, now: int, jobs: Sequence[str] = tuple(JOBS), check: Ch
     return decisions
 
 
-__all__ = ["COMPARING", "EXTRACTION", "JOBS", "LEVELS", "SUGGEST", "Decision", "Job", "Plan", "plan"]
+__all__ = ["COMPARING", "EXTRACTION", "JOBS", "LEVELS", "MERGE", "SUGGEST", "Decision", "Job", "Plan", "plan"]

@@ -1,11 +1,15 @@
-"""Merging the same said again by somebody of the same frame, and linking what is related, by the similarity of texts (memory.md,
-sections 5 and 10).
+"""Merging the same said again by somebody of the same frame, and linking what is related (memory.md, sections 5 and 10).
+
+    merge: similarity >= 0.75, of words or of vectors, and the same said: by the same words, or by `same_content`
+    link:  similarity of words 0.5 to 0.8
+
+Vectors alone merge nothing: what differs in one word is as near as a paraphrase.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import cache
 from typing import NamedTuple
@@ -19,10 +23,11 @@ from engramlog_server.events.parameters import Parameters
 from engramlog_server.events.vocabulary import MAX_SOURCES
 from engramlog_server.projections.checks import Check, counted, unchecked
 from engramlog_server.projections.decide.merging import merged_text
+from engramlog_server.projections.embedding.meaning import Vectors
 from engramlog_server.projections.language.polarity import difference, opposite, speaks_from_its_day, wording
+from engramlog_server.projections.language.same_content import content
 from engramlog_server.projections.language.similar import (
     MOST_RELATED,
-    Bag,
     SimilarPair,
     alike,
     bag_of,
@@ -31,6 +36,7 @@ from engramlog_server.projections.language.similar import (
 )
 from engramlog_server.projections.lifecycle.decision import Decision
 from engramlog_server.projections.memory.columns import Columns, Flags
+from engramlog_server.projections.memory.kind import is_statement
 from engramlog_server.projections.memory.record import MAX_EDGES, SECRET, UNCOMPRESSED, Memory
 from engramlog_server.projections.views.view import OwnerView
 
@@ -124,20 +130,43 @@ def _unlike(a: str, b: str, least: float) -> str | None:
     return f"similarity {similar:.2f} is under {least:g}" if similar < least else None
 
 
-def merge_groups(memories: Sequence[Memory], parameters: Parameters, check: Check = unchecked) -> list[Group]:
+def merge_groups(
+    memories: Sequence[Memory],
+    parameters: Parameters,
+    check: Check = unchecked,
+    wholes: Sequence[Vectors | None] | None = None,
+) -> list[Group]:
     """Groups in which any two may be merged, no memory in two; newest base first, whatever the order of the memories.
 
     From the newest memory (`last_activated_at`, then `created_seq`) down, each that is free takes what is most like it.
+    `wholes`: the vector of each memory, of length 1, or None; without them only the same words are merged.
     """
     same: dict[tuple[object, ...], list[int]] = defaultdict(list)
     newest = sorted(range(len(memories)), key=lambda place: _newest_first(memories[place]))
     for place in counted(newest, check, len(newest), every=_WORDINGS):
         if _unfit(memories[place]) is None:
             same[frame_of(memories[place], parameters)].append(place)
+    if wholes is not None:
+        same = _of_one_content(memories, parameters, same, check)
     groups = [
-        group for places in same.values() if len(places) > 1 for group in _grouped(memories, places, parameters, check)
+        group
+        for places in same.values()
+        if len(places) > 1
+        for group in _grouped(memories, places, parameters, check, wholes)
     ]
     return sorted(groups, key=lambda group: _newest_first(memories[group.base_index]))
+
+
+def _of_one_content(
+    memories: Sequence[Memory], parameters: Parameters, same: Mapping[tuple[object, ...], list[int]], check: Check
+) -> dict[tuple[object, ...], list[int]]:
+    """The places of the same words, those together that say the same in other words; each list newest first."""
+    found: dict[tuple[object, ...], list[int]] = defaultdict(list)
+    for words_of, places in counted(same.items(), check, len(same), every=_WORDINGS):
+        first = memories[places[0]]
+        said = content(first.content) if is_statement(first) else None
+        found[words_of if said is None else (_frame(first, parameters), said)] += places
+    return {key: sorted(places, key=lambda place: _newest_first(memories[place])) for key, places in found.items()}
 
 
 def _newest_first(memory: Memory) -> tuple[int, int, str]:
@@ -149,19 +178,36 @@ def frame_of(memory: Memory, parameters: Parameters) -> tuple[object, ...]:
     return _frame(memory, parameters), *sorted(wording(memory.content))
 
 
-def _grouped(memories: Sequence[Memory], places: list[int], parameters: Parameters, check: Check) -> Iterator[Group]:
-    """The groups among memories of one frame and the same words in any order; places newest first."""
+def _grouped(
+    memories: Sequence[Memory],
+    places: list[int],
+    parameters: Parameters,
+    check: Check,
+    wholes: Sequence[Vectors | None] | None,
+) -> Iterator[Group]:
+    """The groups among memories of one frame that say the same; places newest first."""
     bags = {place: bag_of(memories[place].content) for place in places}
+
+    def likeness(one: int, other: int) -> float:
+        of_words = alike(bags[one], bags[other])
+        a, b = (None, None) if wholes is None else (wholes[one], wholes[other])
+        return of_words if a is None or b is None else max(of_words, min(1.0, float(a @ b)))
+
     free = places
     while len(free) > 1:
         base, *offered = free
-        similar = {place: alike(bags[base], bags[place]) for place in offered}
+        similar = {place: likeness(base, place) for place in offered}
         members = [base]
         nearest = sorted(offered, key=lambda place: -similar[place])
         for place in counted(nearest, check, len(nearest), every=_WORDINGS):
             if len(members) == MAX_SOURCES:
                 break
-            if all(_fits(memories, bags, place, member, parameters.merge_similarity) for member in members):
+            if similar[place] < parameters.merge_similarity:
+                break
+            if all(
+                likeness(place, member) >= parameters.merge_similarity and _fits(memories[place], memories[member])
+                for member in members
+            ):
                 members.append(place)
         if len(members) > 1:
             yield Group(base, tuple(members), similar[members[-1]])
@@ -169,10 +215,14 @@ def _grouped(memories: Sequence[Memory], places: list[int], parameters: Paramete
         free = [place for place in free if place not in taken]
 
 
-def _fits(memories: Sequence[Memory], bags: dict[int, Bag], one: int, other: int, least: float) -> bool:
-    """Whether two memories that are fit and of one frame may be merged."""
-    a, b = memories[one], memories[other]
-    return alike(bags[one], bags[other]) >= least and not _tied(a, b) and not _worded_apart(a.content, b.content)
+def _fits(a: Memory, b: Memory) -> bool:
+    """Whether two memories that are fit, alike and of one frame may be merged."""
+    if _tied(a, b):
+        return False
+    if not _worded_apart(a.content, b.content):
+        return True
+    said = content(a.content)
+    return said is not None and said == content(b.content) and is_statement(a) and is_statement(b)
 
 
 RELATED = "related"
@@ -184,7 +234,7 @@ def merges(view: OwnerView, now: int, check: Check = unchecked) -> list[Decision
     """Groups of near-duplicates, each into one new memory that says what they say together."""
     decisions = []
     memories = _comparable(view)
-    for group in merge_groups(memories, view.parameters, check):
+    for group in merge_groups(memories, view.parameters, check, _wholes(view)):
         sources = [memories[index] for index in group.source_indexes]
         ids = tuple(sorted(source.id for source in sources))
         seq = max(source.changed_seq for source in sources)
@@ -194,6 +244,27 @@ def merges(view: OwnerView, now: int, check: Check = unchecked) -> list[Decision
         data = MemoryMerged(sources=ids, into=into, summary=merged_text(sources), reason=reason)
         decisions.append(Decision("merge", "merge", ids, min(due, now), seq, reason, data))
     return decisions
+
+
+def same_in_other_words(view: OwnerView, check: Check = unchecked) -> bool:
+    """Whether an owner has memories that only their vectors keep from being merged: else none need be read."""
+    memories = [one for one in _comparable(view) if is_statement(one) and _unfit(one) is None]
+    said: dict[tuple[object, ...], str] = {}
+    for memory in counted(memories, check, len(memories), every=_WORDINGS):
+        if (what := content(memory.content)) is not None:
+            first = said.setdefault((_frame(memory, view.parameters), what), memory.content)
+            if wording(first) != wording(memory.content):
+                return True
+    return False
+
+
+def _wholes(view: OwnerView) -> list[Vectors | None] | None:
+    """The vectors of what may be compared, in the order of `_comparable`; None where a memory has none, or none are known."""
+    vectors = view.vectors_today
+    if vectors is None:
+        return None
+    known = vectors.known if vectors.unread is None else vectors.known & ~vectors.unread
+    return [vectors.wholes[row] if known[row] else None for row in np.flatnonzero(may_be_compared(view)).tolist()]
 
 
 def links(view: OwnerView, now: int, check: Check = unchecked) -> list[Decision]:

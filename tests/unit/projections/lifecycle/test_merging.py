@@ -1,4 +1,4 @@
-"""What a merge says."""
+"""What a merge says, and what is merged in other words."""
 
 from __future__ import annotations
 
@@ -6,9 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engramlog_server.events.catalogue import MemoryMerged
 from engramlog_server.projections.decide.merging import MOST_CHARACTERS, merged_text, text_of
-from tests.given.events import created, folded, mentioned
+from engramlog_server.projections.lifecycle import plan
+from engramlog_server.projections.lifecycle.joining import same_in_other_words
+from engramlog_server.projections.views.view import OwnerView
+from tests.given.events import at, created, folded, mentioned
+from tests.given.views import viewed
 from tests.rows import each_row
+from tests.unit.projections.lifecycle.test_suggesting import vectors_of
 
 
 @each_row(
@@ -82,3 +88,31 @@ def test_it_is_made_of_its_sources_alone_and_never_long(texts: list[str]) -> Non
         said = said.replace(text, "")
     assert set(said) <= set(" .。")
     assert text_of([*texts, *texts]) == text_of(texts)
+
+
+WAYS = ("I drink coffee every morning", "My mornings begin with a cup of coffee", "I have a coffee each morning")
+BESIDES = ("I drink tea every morning", "I drink coffee every evening", "I don't drink coffee every morning")
+
+
+def joined(view: OwnerView) -> list[set[str]]:
+    return [set(one.ids) for one in plan(view, at(30), ("merge",))]
+
+
+@each_row(("cosine", "merged"), [(0.76, [{"m0", "m1", "m2"}]), (0.74, [])])
+def test_what_says_the_same_in_other_words_becomes_one_from_the_similarity_on(cosine, merged) -> None:
+    view = viewed(*(created(text, f"m{n}", n, category="fact") for n, text in enumerate(WAYS)))
+    side = (1 - cosine**2) ** 0.5
+    view.vectors_today = vectors_of(view, {WAYS[0]: (1.0, 0.0), WAYS[1]: (cosine, side), WAYS[2]: (cosine, side)})
+    found = joined(view)
+    assert found == (merged or [{"m1", "m2"}])  # the other two are alike among themselves
+    [decision] = plan(view, at(30), ("merge",))
+    assert isinstance(decision.data, MemoryMerged)
+    assert decision.data.summary == WAYS[2]
+
+
+def test_without_vectors_or_of_what_differs_in_one_thing_nothing_merges() -> None:
+    view = viewed(*(created(text, f"m{n}", n, category="fact") for n, text in enumerate((WAYS[0], *BESIDES, WAYS[1]))))
+    assert joined(view) == []
+    assert same_in_other_words(view)
+    view.vectors_today = vectors_of(view, dict.fromkeys((WAYS[0], *BESIDES), (1.0, 0.0)))
+    assert joined(view) == []

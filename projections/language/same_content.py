@@ -1,0 +1,187 @@
+"""What a short statement says, however it says it: two of which this is equal say the same and may become one. By rules.
+
+A likeness in vectors proposes; it cannot decide, for "I drink tea every morning" is as near to "I drink coffee every morning" as
+its paraphrases are. So a statement is written in one way: phrases of the list `same_said` by the first of their row, a few ways
+to build a sentence by one of them, times taken out of it. Every word that is left counts, in its order: whoever, not, how many,
+was, wants to, with whom. What no rule knows keeps two statements apart.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import cache, lru_cache
+from typing import NamedTuple
+
+from engramlog_server.projections.language.keywords import segmented
+from engramlog_server.projections.language.lexicon import either, rows, words
+from engramlog_server.projections.language.polarity import wording
+from engramlog_server.projections.language.prompt_text import is_chinese
+from engramlog_server.projections.language.sentences import sentences
+from engramlog_server.projections.language.text import stem
+
+MOST_READ = 120
+"""Characters of a statement beyond which it is not read: who says more than one thing says something else beside."""
+_QUOTED = frozenset('"“”「」『』?？;；:：…\n')
+
+
+class Content(NamedTuple):
+    """What a statement says."""
+
+    said: tuple[str, ...]
+    """Its words in order; of a Chinese one its characters."""
+    times: frozenset[str]
+    """When it holds again and again, wherever it stands in the sentence."""
+
+
+@lru_cache(maxsize=1 << 12)
+def content(text: str) -> Content | None:
+    """What one short statement says; None of a question, a quotation, of several sentences and of what is long."""
+    if len(text) > MOST_READ or not _QUOTED.isdisjoint(text) or len(sentences(text)) != 1:
+        return None
+    return _chinese(text) if is_chinese(text) else _english(text)
+
+
+Rule = tuple[str, str | Callable[[re.Match[str]], str]]
+
+
+def _rewritten(text: str, rules: tuple[Rule, ...]) -> str:
+    for pattern, into in rules:
+        text = re.sub(pattern, into, text)
+    return text
+
+
+@cache
+def _phrases(language: str) -> tuple[re.Pattern[str], dict[str, str]]:
+    """Any phrase of the list, the longest first, and the first of its row; between Chinese words stands a bar."""
+    first = {phrase: row[language][0] for row in rows("same_said") if row[language] for phrase in row[language]}
+    if language == "english":
+        return re.compile(rf"\b(?:{either(first)})\b"), first
+    told = "|".join(r"\|?".join(map(re.escape, one)) for one in sorted(first, key=len, reverse=True))
+    return re.compile(rf"(?<=\|)(?:{told})(?=\|)"), first
+
+
+@cache
+def _jobs(language: str) -> str:
+    return either(words("jobs", language))
+
+
+_DAY = r"(?:morning|afternoon|evening|night|day|week|weekend|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
+_TURNED: tuple[Rule, ...] = (
+    (r"\b(?:currently|nowadays|at (?:the )?(?:moment|present)|these days|now)\b", " "),
+    (r"\bat all\b|(?<=not )\bany\b", " "),
+    (r"(?<=not )(\w+) any\b", r"\1"),
+    (r"^(.+?) (?:is|are) (?:what|something) i (.+)$", r"i \2 \1"),
+    (r"^(.+?) is where (i|(?:my|our) \w+) (.+)$", r"\2 \3 in \1"),
+    (r"^i (eat|drink|smoke|have|own|like) no (.+)$", r"i not \1 \2"),
+    (r"\bevery single\b|\beach\b", "every"),
+    (r"\bi'd rather\b", "i would rather"),
+    (r"^(.+) (?:is|are) part of my (morning|evening) routine$", r"i drink \1 every \2"),
+)
+"""Before phrases are looked up: ways to build a sentence."""
+_THING = r"((?!not\b)\w+)"
+_TOLD: tuple[Rule, ...] = (
+    (rf"^i (?:have|suffer from) {_THING} allergy$", r"i am allergic to \1"),
+    (rf"^i (?:have|suffer from) allergy to {_THING}$", r"i am allergic to \1"),
+    (r"^(i am allergic to) (\w+)$", lambda found: f"{found[1]} {stem(found[2])}"),
+    (rf"^i like {_THING} (?:more|better) than {_THING}$", r"i prefer \1 to \2"),
+    (rf"^i (?:prefer|favou?r) {_THING} (?:over|to|rather than) {_THING}$", r"i prefer \1 to \2"),
+    (rf"^i (?:would|'d) rather (?:have |drink |eat )?{_THING} than {_THING}$", r"i prefer \1 to \2"),
+    (r"^(.+) (?:suits|suit) me (?:better|best)$", r"i prefer \1"),
+    (r"^i like (.+) best$", r"i prefer \1"),
+    (r"^(?:i would rather|my preference is) (?:to )?", "i prefer to "),
+    (r"\b(like|hate|prefer) (?:to (\w+)|(\w{2,}ing))\b", lambda found: f"{found[1]} ~{stem(found[2] or found[3])}"),
+    (r"\blearn to play\b", "learn"),
+)
+_DRINK = r"(?:my )?(?:(?:cup|mug) of )?(coffee|tea|espresso|matcha|cocoa)"
+_HABITS: tuple[Rule, ...] = (
+    (
+        rf"^(?:my|every) (morning|day) (?:always )?(?:begins?|starts?) with {_DRINK}(?: for me)?$",
+        r"i drink \2 every morning",
+    ),
+    (rf"^i (?:always )?begin (?:my |every )?(?:day|morning) with {_DRINK}$", r"i drink \1 every morning"),
+    (rf"^i (?:can )?not begin (?:my )?day without {_DRINK}$", r"i drink \1 every morning"),
+    (rf"\b(?:have|take|get|drink) {_DRINK}(?= in| every|$)(?=.*\b(?:every|always|in)\b)", r"drink \1"),
+    (rf"(?<=every morning i )(?:have|take|get|drink) {_DRINK}$", r"drink \1"),
+    (r"\bin morning every day\b|\bevery day in morning\b", "every morning"),
+)
+"""What is drunk every day, in which language has more ways than elsewhere."""
+_TIMES = rf"\bevery {_DAY}(?: {_DAY})?\b|\bon {_DAY}s(?: {_DAY}s?)?\b"
+
+
+def _english(text: str) -> Content:
+    words_of = _rewritten(" ".join(wording(text)), _TURNED)
+    phrase, first = _phrases("english")
+    said = phrase.sub(lambda found: first[found[0]], " ".join(words_of.split()))
+    said = re.sub(rf"^(?:i am|my job is) ({_jobs('english')})(?: by (?:profession|trade))?$", r"i work as \1", said)
+    said = re.sub(rf"^({_jobs('english')}) is my (?:job|profession|occupation)$", r"i work as \1", said)
+    said = re.sub(r"^by (?:profession|trade) (?=i work as|i am)", "", said)
+    said = _rewritten(said, _TOLD + _HABITS)
+    if re.search(r"\balways\b", said):
+        said = re.sub(r"\bin (morning|evening|afternoon)\b", r"every \1", re.sub(r"\balways\b", " ", said))
+    times = frozenset(
+        re.sub(r"^on | (?=s$)|s\b", "", f"{one} ").replace("every ", "").strip() for one in re.findall(_TIMES, said)
+    )
+    return Content(tuple(re.sub(_TIMES, " ", said).split()), times)
+
+
+_KIN = either(word for row in rows("kin") for word in row["chinese"])
+_HAN_DAY = r"(?:早上|上午|中午|下午|晚上)"
+_HAN_TIME = rf"每天{_HAN_DAY}?|每周[一二三四五六日]{_HAN_DAY}?|每(?:个)?周末|每个月|每年"
+_CHINESE: tuple[Rule, ...] = (
+    (r"(?:目前|现在|如今|当前|眼下)", ""),
+    (r"每个(?=周[一二三四五六日]|早上|晚上)|每到(?=周)", "每"),
+    (rf"每(?={_HAN_DAY})|每天的(?={_HAN_DAY})", "每天"),
+    (rf"(每周[一二三四五六日])的(?={_HAN_DAY})", r"\1"),
+    (rf"(?<!每)(周[一二三四五六日]{_HAN_DAY}?)我?(?:总是|都|必|一定|习惯)(?:会|要)?", r"每\1"),
+    (rf"(?<!每天)(?<!周[一二三四五六日])({_HAN_DAY})我?(?:总是|都|必|一定|习惯)(?:会|要)?", r"每天\1"),
+    (rf"习惯(?={_HAN_DAY})", "每天"),
+    (rf"({_HAN_TIME})(我?)(?:总是|都|必|一定)?(?:会|要|得)?(?:去)?", r"\1\2"),
+    (rf"(我?)固定(周[一二三四五六日]{_HAN_DAY}?)", r"\1每\2"),
+    (r"(?:来|喝)(?:上)?一?杯(?=咖啡|茶|水|牛奶)", "喝"),
+    (rf"^(喝.+)是我({_HAN_TIME}|{_HAN_DAY})?的习惯$", r"我每天\2\1"),
+    (r"每天每天", "每天"),
+    (rf"^({_HAN_TIME})喝(.+)是我的?习惯$", r"我\1喝\2"),
+    (r"^我(?:的)?(?:每天)?(早上)(?:总是)?(?:都)?从一?杯?(.+)开始$", r"我每天\1喝\2"),
+    (rf"^(.+)是我({_HAN_TIME})(?:必|都|要)?喝的?$", r"我\2喝\1"),
+    (rf"我家(?=(?:{_KIN}))", "我"),
+    (r"^(?:我家里?|家里)(?=有|养)", "我"),
+    (r"养(?:了|着)(?=[只0-9一两])", "有"),
+    (r"有一(?=[只条])", "有"),
+    (rf"^(我(?:{_KIN}))(?:年龄是|已经|今年|刚好|有)*([0-9]+岁)了?$", r"\1\2"),
+    (rf"^我有一?个([0-9]+岁)的?({_KIN})$", r"我\2\1"),
+    (r"^我?(?:对)?([^不没无可我]{1,6}?)(?:有)?过敏(?:反应)?$", r"我对\1过敏"),
+    (
+        r"^我有([^不没无可我]{1,6}?)过敏$|^我是([^不没无可我]{1,6}?)过敏体质$",
+        lambda found: f"我对{found[1] or found[2]}过敏",
+    ),
+    (r"^我(?:一)?吃(?:了)?([^不没无可我]{1,6}?)(?:就会|就|会)过敏$", r"我对\1过敏"),
+    (r"^([^不没无可我]{1,6}?)会?[让使]我过敏$", r"我对\1过敏"),
+    (r"^我(?:对)?(?=对)", "我"),
+    (r"^我人?工作(?:在|的?(?:城市|地点|地方)[是在])(.{2,6})$", r"我在\1工作"),
+    (r"^(.{2,4})是我工作的?(?:城市|地点|地方)$", r"我在\1工作"),
+    (r"^我人在(.{2,4}工作)$", r"我在\1"),
+    (r"^我是(不.+)的$", r"我\1"),
+    (r"^([^我不]{1,3})我是?不([吃喝])的?$", r"我不\2\1"),
+    (r"^我[一1]点([^我不]{1,3})[都也]不([吃喝])$", r"我不\2\1"),
+    (r"^([^我]{2,5})是我的?爱好$|^我的?爱好是([^我]{2,5})$", lambda found: f"我喜欢{found[1] or found[2]}"),
+    (r"(?:很|特别|非常|平时)?喜欢去?", "喜欢"),
+    (r"^我有(.+?)的?打算$", r"我打算\1"),
+    (r"很想", "想"),
+    (r"^(.+)更适合我$", r"我更喜欢\1"),
+    (r"更愿意|宁愿|偏爱|宁可", "更喜欢"),
+)
+
+
+def _weekday(found: re.Match[str]) -> str:
+    return "周" + ("日" if found[1] in "日天" else "一二三四五六"[int(found[1]) - 1])
+
+
+def _chinese(text: str) -> Content:
+    phrase, first = _phrases("chinese")
+    joined = re.sub("(?:周|星期|礼拜)([1-6日天])", _weekday, "".join(wording(text)))
+    parted = f"|{'|'.join(segmented(joined))}|"
+    said = phrase.sub(lambda found: first[found[0].replace("|", "")], parted).replace("|", "")
+    said = _rewritten(said, _CHINESE)
+    said = re.sub(rf"(?:的?职业是|的?工作是|在当|当|做|是)({_jobs('chinese')})$", r"是\1", said)
+    return Content(tuple(re.sub(_HAN_TIME, "", said)), frozenset(re.findall(_HAN_TIME, said)))

@@ -1,0 +1,75 @@
+"""Which statements say the same in other words, and which differ in one thing and never do."""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+from engramlog_server.projections.language.same_content import MOST_READ, content
+from tests.rows import each_row
+
+
+@each_row(
+    ("texts",),
+    [
+        (("I eat no fish.", "I never eat fish", "I don't eat any fish at all", "Fish is something I don't eat."),),
+        (("I have coffee each morning", "I always drink a cup of coffee in the morning", "My day starts with coffee"),),
+        (("I am allergic to walnuts", "I have a walnut allergy", "I suffer from an allergy to walnuts"),),
+        (("I am a teacher", "My job is teacher", "I work as a teacher", "Teacher is my profession"),),
+        (("I prefer rice to bread", "I like rice better than bread", "I would rather have rice than bread"),),
+        (("I jog on Mondays", "Every Monday I go for a run", "I go running each Monday"),),
+        (("我从来不吃鱼。", "鱼我是不吃的", "我一点鱼都不吃"),),
+        (("我天天早上都喝茶", "每天早晨我都要喝一杯茶", "我每个早上都会来一杯茶"),),
+        (("我儿子今年八岁了。", "我儿子8岁", "我有个八岁的儿子"),),
+        (("我礼拜五晚上都游泳", "每周五晚上我都会去游泳"),),
+        (("我太太是护士", "我妻子的职业是护士", "我老婆当护士"),),
+    ],
+)
+def test_other_words_say_the_same(texts: tuple[str, ...]) -> None:
+    assert len({content(text) for text in texts}) == 1
+    assert content(texts[0]) is not None
+
+
+@each_row(
+    ("texts",),
+    [
+        (
+            (
+                "I eat fish",
+                "I don't eat fish",
+                "I don't eat much fish",
+                "I ate fish",
+                "I used to eat fish",
+                "I eat meat",
+            ),
+        ),
+        (("I have two dogs", "I had two dogs", "I want two dogs", "I have three dogs", "Anna has two dogs"),),
+        (("I prefer rice to bread", "I prefer bread to rice", "I do not prefer rice to bread"),),
+        (("I work as a nurse", "I worked as a nurse", "I want to work as a nurse", "I work with a nurse"),),
+        (
+            (
+                "I jog on Mondays",
+                "I jog on Sundays",
+                "I jog on Monday",
+                "I jog every morning",
+                "I jog with Tom on Mondays",
+            ),
+        ),
+        (("Anna likes Tom", "Tom likes Anna"),),
+        (("我不吃鱼", "我吃鱼", "我不吃鱼了", "我不怎么吃鱼", "我不能吃鱼", "我妈不吃鱼"),),
+        (("我有只猫", "我有两只猫", "我养过一只猫", "我想有只猫", "我有只狗"),),
+        (("我会弹吉他", "我不会弹吉他", "我想学吉他", "我在学吉他", "我教吉他", "我买吉他"),),
+        (("我对花生过敏", "我对花生不过敏", "我可能对花生过敏", "我儿子对花生过敏", "我爱吃花生"),),
+        (("我每周五游泳", "我周五游泳", "我每周五晚上游泳", "我每周四游泳"),),
+    ],
+)
+def test_what_differs_in_one_thing_never_does(texts: tuple[str, ...]) -> None:
+    for one, other in combinations(texts, 2):
+        assert content(one) != content(other), (one, other)
+
+
+@each_row(
+    ("text",),
+    [("Do I like tea?",), ('He said "I like tea"',), ("I like tea. I like rice.",), ("x " * MOST_READ,), ("",)],
+)
+def test_no_question_no_quotation_and_nothing_long_is_read(text: str) -> None:
+    assert content(text) is None
