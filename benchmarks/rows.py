@@ -67,7 +67,7 @@ def evaluate_rows(
     failed: list[Row] = []
     for kind, step in steps.items():
         outcomes = advance(kind, partial(list, step))
-        for half in ("build", "measure", "all"):
+        for half in (*sorted({str(one.row["half"]) for one in outcomes}), "all"):
             chosen = [one for one in outcomes if half in ("all", one.row["half"])]
             if not chosen:
                 continue
@@ -276,7 +276,7 @@ def heavier(memory: Memory, rows: Sequence[Row]) -> Steps:
 
 
 def joined(memory: Memory, rows: Sequence[Row]) -> Steps:
-    """Pairs of a group that the job merges, the share of its memories that go by that, and pairs near by the default model's cosine.
+    """Pairs of a group that the job merges, memories that go by that, and pairs near by the default model's cosine.
 
     A store for each row.
     """

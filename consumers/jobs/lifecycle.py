@@ -145,6 +145,18 @@ class LifecycleJobs:
             self._have_named(view)
             return see(view, moment)
 
+    def comparing(self, see: Callable[[OwnerView, int], Seen]) -> Callable[[OwnerView, int], Seen]:
+        """The same, to be shown a view with its vectors, where the owner has some."""
+
+        def seen(view: OwnerView, now: int) -> Seen:
+            view.vectors_today = None if self.senses is None else self.senses.known_vectors(view, view.owner)
+            try:
+                return see(view, now)
+            finally:
+                view.vectors_today = None
+
+        return seen
+
     def plan(
         self, owner: str, jobs: Sequence[str] = tuple(JOBS), *, now: int | None = None, check: Check = unchecked
     ) -> LifecycleRun:

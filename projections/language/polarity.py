@@ -188,6 +188,17 @@ def _is_number(word: str) -> bool:
     return word in _DATE_WORDS or any(map(str.isdigit, word))
 
 
+def numbers_and_days(text: str) -> set[str]:
+    """The numbers, days and months that a text names; a day in the singular."""
+    return {word.removesuffix("s") for word in _worded(text) if _is_number(word.removesuffix("s"))}
+
+
+def names_apart(a: str, b: str) -> bool:
+    """Whether one of two texts names somebody or something, inside its sentence, that the other does not speak of."""
+    said_a, said_b = ({word.removesuffix("'s") for word in _worded(text)} for text in (a, b))
+    return not (_names_in(a) <= said_b and _names_in(b) <= said_a)
+
+
 def _names_in(text: str) -> set[str]:
     """Capitalised words inside a sentence, folded as `wording` folds them."""
     return {word for name in _NAME.findall(text) for word in wording(name)}

@@ -61,16 +61,16 @@ def may_merge(a: Memory, b: Memory, parameters: Parameters) -> str | None:
     reasons and the words in them depend on which comes first.
     """
     return (
-        _unfit(a)
-        or _unfit(b)
+        unfit(a)
+        or unfit(b)
         or framed_apart(a, b, parameters)
-        or _tied(a, b)
+        or tied(a, b)
         or _worded_apart(a.content, b.content)
         or _unlike(a.content, b.content, parameters.merge_similarity)
     )
 
 
-def _unfit(memory: Memory) -> str | None:
+def unfit(memory: Memory) -> str | None:
     """Why no job merges this memory with any, or None."""
     states = (
         ("purged", memory.purged_at is not None),
@@ -87,7 +87,7 @@ def _unfit(memory: Memory) -> str | None:
 _FRAME = ("category", "kind", "tier", "project", "speaker", "source", "day to speak of time from")
 
 
-def _frame(memory: Memory, parameters: Parameters) -> tuple[str | int | None, ...]:
+def frame_alone(memory: Memory, parameters: Parameters) -> tuple[str | int | None, ...]:
     """What all memories of a group have in common besides their words."""
     source = "assistant" if memory.source == "assistant" else None
     day = None
@@ -98,11 +98,11 @@ def _frame(memory: Memory, parameters: Parameters) -> tuple[str | int | None, ..
 
 def framed_apart(a: Memory, b: Memory, parameters: Parameters) -> str | None:
     """What besides their words keeps two memories from being merged, or None."""
-    pairs = zip(_FRAME, _frame(a, parameters), _frame(b, parameters), strict=True)
+    pairs = zip(_FRAME, frame_alone(a, parameters), frame_alone(b, parameters), strict=True)
     return next((f"different {name}" for name, of_a, of_b in pairs if of_a != of_b), None)
 
 
-def _tied(a: Memory, b: Memory) -> str | None:
+def tied(a: Memory, b: Memory) -> str | None:
     """What ties two memories so that one cannot stand for the other, or None."""
     if not set(a.unmerged_from).isdisjoint(b.unmerged_from):
         return "somebody took their merge apart"
@@ -144,7 +144,7 @@ def merge_groups(
     same: dict[tuple[object, ...], list[int]] = defaultdict(list)
     newest = sorted(range(len(memories)), key=lambda place: _newest_first(memories[place]))
     for place in counted(newest, check, len(newest), every=_WORDINGS):
-        if _unfit(memories[place]) is None:
+        if unfit(memories[place]) is None:
             same[frame_of(memories[place], parameters)].append(place)
     if wholes is not None:
         same = _of_one_content(memories, parameters, same, check)
@@ -165,7 +165,7 @@ def _of_one_content(
     for words_of, places in counted(same.items(), check, len(same), every=_WORDINGS):
         first = memories[places[0]]
         said = content(first.content) if is_statement(first) else None
-        found[words_of if said is None else (_frame(first, parameters), said)] += places
+        found[words_of if said is None else (frame_alone(first, parameters), said)] += places
     return {key: sorted(places, key=lambda place: _newest_first(memories[place])) for key, places in found.items()}
 
 
@@ -175,7 +175,7 @@ def _newest_first(memory: Memory) -> tuple[int, int, str]:
 
 def frame_of(memory: Memory, parameters: Parameters) -> tuple[object, ...]:
     """What two memories that may be merged have in common: their frame, and the same words in any order."""
-    return _frame(memory, parameters), *sorted(wording(memory.content))
+    return frame_alone(memory, parameters), *sorted(wording(memory.content))
 
 
 def _grouped(
@@ -185,13 +185,24 @@ def _grouped(
     check: Check,
     wholes: Sequence[Vectors | None] | None,
 ) -> Iterator[Group]:
-    """The groups among memories of one frame that say the same; places newest first."""
+    """The groups among memories of one frame that say the same, each like its base; places newest first."""
     bags = {place: bag_of(memories[place].content) for place in places}
 
     def likeness(one: int, other: int) -> float:
         of_words = alike(bags[one], bags[other])
         a, b = (None, None) if wholes is None else (wholes[one], wholes[other])
         return of_words if a is None or b is None else max(of_words, min(1.0, float(a @ b)))
+
+    least = parameters.merge_similarity
+
+    def fit(one: int, other: int) -> bool:
+        a, b = memories[one], memories[other]
+        if tied(a, b):
+            return False
+        said = content(a.content) if is_statement(a) and is_statement(b) else None
+        if said is not None and said == content(b.content):
+            return True
+        return likeness(one, other) >= least and not _worded_apart(a.content, b.content)
 
     free = places
     while len(free) > 1:
@@ -200,29 +211,14 @@ def _grouped(
         members = [base]
         nearest = sorted(offered, key=lambda place: -similar[place])
         for place in counted(nearest, check, len(nearest), every=_WORDINGS):
-            if len(members) == MAX_SOURCES:
+            if len(members) == MAX_SOURCES or similar[place] < least:
                 break
-            if similar[place] < parameters.merge_similarity:
-                break
-            if all(
-                likeness(place, member) >= parameters.merge_similarity and _fits(memories[place], memories[member])
-                for member in members
-            ):
+            if all(fit(place, member) for member in members):
                 members.append(place)
         if len(members) > 1:
             yield Group(base, tuple(members), similar[members[-1]])
         taken = set(members)
         free = [place for place in free if place not in taken]
-
-
-def _fits(a: Memory, b: Memory) -> bool:
-    """Whether two memories that are fit, alike and of one frame may be merged."""
-    if _tied(a, b):
-        return False
-    if not _worded_apart(a.content, b.content):
-        return True
-    said = content(a.content)
-    return said is not None and said == content(b.content) and is_statement(a) and is_statement(b)
 
 
 RELATED = "related"
@@ -238,21 +234,25 @@ def merges(view: OwnerView, now: int, check: Check = unchecked) -> list[Decision
         sources = [memories[index] for index in group.source_indexes]
         ids = tuple(sorted(source.id for source in sources))
         seq = max(source.changed_seq for source in sources)
-        into = f"m-{derived_id('lifecycle merge into', view.owner, *ids, str(seq))}"
         due = max(source.updated_at for source in sources)
         reason = f"{len(ids)} say the same (similarity {group.similarity:.2f})"
-        data = MemoryMerged(sources=ids, into=into, summary=merged_text(sources), reason=reason)
+        data = MemoryMerged(sources=ids, into=merge_id(view, ids, seq), summary=merged_text(sources), reason=reason)
         decisions.append(Decision("merge", "merge", ids, min(due, now), seq, reason, data))
     return decisions
 
 
+def merge_id(view: OwnerView, ids: tuple[str, ...], seq: int) -> str:
+    """The id of what these memories become, of which the newest event is at `seq`."""
+    return f"m-{derived_id('lifecycle merge into', view.owner, *ids, str(seq))}"
+
+
 def same_in_other_words(view: OwnerView, check: Check = unchecked) -> bool:
     """Whether an owner has memories that only their vectors keep from being merged: else none need be read."""
-    memories = [one for one in _comparable(view) if is_statement(one) and _unfit(one) is None]
+    memories = [one for one in _comparable(view) if is_statement(one) and unfit(one) is None]
     said: dict[tuple[object, ...], str] = {}
     for memory in counted(memories, check, len(memories), every=_WORDINGS):
         if (what := content(memory.content)) is not None:
-            first = said.setdefault((_frame(memory, view.parameters), what), memory.content)
+            first = said.setdefault((frame_alone(memory, view.parameters), what), memory.content)
             if wording(first) != wording(memory.content):
                 return True
     return False

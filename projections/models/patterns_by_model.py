@@ -95,24 +95,29 @@ def fault(claim: ClaimedPattern, keyed: dict[str, ShownMemory]) -> str | None:
 
 
 def _fault(text: str, pieces: Sequence[ShownMemory]) -> str | None:
-    said, own = [one.text for one in pieces], words(text)
-    their = [words(one) for one in said]
+    said, own, days = [one.text for one in pieces], words(text), {one.day for one in pieces}
+    if len(pieces) < LEAST:
+        return f"it names {len(pieces)} memories; at least {LEAST} are needed"
+    if len(days) < LEAST:
+        return f"its memories are of {len(days)} days; at least {LEAST} are needed"
+    if (wrong := fault_of_words(text, said)) is not None:
+        return wrong
+    return "it names a memory with which it shares no word" if any(own.isdisjoint(words(one)) for one in said) else None
+
+
+def fault_of_words(text: str, said: Sequence[str]) -> str | None:
+    """Why a model's words may not stand for what these memories say, in words for the model; None where they may."""
+    own = words(text)
     strange = sorted(_numbers(text) - {number for one in said for number in _numbers(one)})
     faults: tuple[tuple[bool, Callable[[], str]], ...] = (
-        (len(pieces) < LEAST, lambda: f"it names {len(pieces)} memories; at least {LEAST} are needed"),
-        (
-            len({one.day for one in pieces}) < LEAST,
-            lambda: f"its memories are of {len({one.day for one in pieces})} days; at least {LEAST} are needed",
-        ),
         (not own, lambda: "it says nothing"),
         (len(text) > MOST_LETTERS, lambda: f"it has {len(text)} characters; allowed: {MOST_LETTERS}"),
         (detect_sensitivity(text) >= SENSITIVE, lambda: "it holds an address, a telephone number or a secret"),
         (bool(strange), lambda: f"numbers in it that nobody said: {', '.join(strange[:5])}"),
         (
-            len(own & frozenset[str]().union(*their)) < GROUNDED * len(own),
+            len(own & frozenset[str]().union(*map(words, said))) < GROUNDED * len(own),
             lambda: "less than half of its words are in the memories that it names",
         ),
-        (any(own.isdisjoint(one) for one in their), lambda: "it names a memory with which it shares no word"),
         (any(opposite(text, one) for one in said), lambda: "it says the reverse of a memory that it names"),
     )
     return next((told() for wrong, told in faults if wrong), None)

@@ -77,7 +77,7 @@ def test_a_dry_run_asks_nothing_and_another_job_no_model(jobs: Abstractions) -> 
     job = AbstractionJob(jobs.lifecycle, jobs.lifecycle, lambda: chat)
     planned = job.plan("ada", JOB, now=at(20)).as_dict()
     assert (planned["decisions"], planned["abstraction"]["questions"], chat.asked) == ([], 1, [])
-    assert "abstraction" not in jobs.run(claims, jobs=("merge",))[0].as_dict()
+    assert "abstraction" not in jobs.run(claims, jobs=("link",))[0].as_dict()
 
 
 def test_an_answer_that_cannot_be_used_proposes_nothing_and_is_told(jobs: Abstractions) -> None:
