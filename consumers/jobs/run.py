@@ -107,7 +107,7 @@ class ReviewedByModel:
         return monotonic() > self._until
 
 
-DAILY_JOBS = ("merge", "link", "replay")
+DAILY_JOBS = ("merge", "link", "replay", "abstract")
 """Names in `projections.lifecycle.JOBS`."""
 
 

@@ -159,7 +159,7 @@ _PASSWORD = re.compile(r"://[^\s/@]*@")
 State = Literal["running", "again", "failed", "queued"]
 WHAT: Mapping[str, str] = {
     "upkeep": "levels, deletions that fell due, purges and reviews, of every owner",
-    "daily": "merges, associations and replays, of every owner",
+    "daily": "merges, associations, replays and patterns, of every owner",
     "extract": "turns become typed memories",
     "sessions": "sessions that ended become episodes, and what replies rest on is noted",
     "judge": "memories that were appended raw are compared with known ones",

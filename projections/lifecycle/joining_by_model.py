@@ -77,15 +77,13 @@ def _is_fit(memory: Memory) -> bool:
 
 
 def _near(rows: np.ndarray, wholes: np.ndarray, least: float) -> Iterator[list[int]]:
-    """Rows that are joined by cosines from the least on, at most `MOST_SHOWN` together: from each the nearest first."""
+    """Rows that are joined by cosines from the least on, at most `MOST_SHOWN` together: of each the nearest first."""
     near: dict[int, list[int]] = {}
     for start in range(0, len(rows), _BLOCK):
         cosines = wholes[start : start + _BLOCK] @ wholes.T
         for at, row in enumerate(cosines, start):
             enough = np.flatnonzero(row >= least)
-            near[at] = [
-                int(one) for one in enough[np.argsort(-row[enough], kind="stable")][: MOST_SHOWN + 1] if one != at
-            ]
+            near[at] = enough[np.argsort(-row[enough], kind="stable")][: 4 * MOST_SHOWN].tolist()
     taken: set[int] = set()
     for first in reversed(range(len(rows))):
         group, waiting = list[int](), [first]

@@ -1,9 +1,11 @@
 """Patterns: what several memories have in common becomes a memory that names them (seed 000, phase 3). Pure.
 
-**By rules**, from triples: the same thing said on several days is a pattern at once; what shares but a word is proposed, and
-waits for a person. Measured on real talk: where predicate and object are the same, what they have in common is certain; where
-objects share but a word, a person has to look at it. A pattern of which a piece no longer stands goes, and is made anew of what
-is left where that is enough. What a person would not have, he is not asked about again.
+**By rules**: the same triple said on several days is a pattern at once. What shares but a word is proposed, and waits for a
+person: triples of one predicate, and turns in which somebody does or likes something, whichever way (`language.doings`). Measured
+on real talk: where predicate and object are the same, what they have in common is certain; where objects share but a word, a
+person has to look at it; and 700 turns have 40 triples, hardly three of one predicate and word, so turns count too. A pattern of
+which a piece no longer stands goes, and is made anew of what is left where that is enough. What a person would not have, he is
+not asked about again.
 
 **By a language model**: what it is shown of an owner, and the events that its claims lead to. What was a model's becomes
 nobody's word by that: each is `proposed`, and waits for a person (docs/explanation/trust.md).
@@ -21,6 +23,7 @@ from engramlog_server.events.catalogue import MemoryCreated, MemoryDeleted
 from engramlog_server.events.trust import INFERRED, PROPOSED, TRUSTS, lowest
 from engramlog_server.events.vocabulary import Category
 from engramlog_server.projections.checks import Check, counted, unchecked
+from engramlog_server.projections.language.doings import doings
 from engramlog_server.projections.language.keywords import extracted
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.prompt_text import is_chinese
@@ -36,6 +39,7 @@ from engramlog_server.projections.memory.kind import (
     is_of_pattern,
     is_pattern,
     is_statement,
+    is_turn,
     pattern,
 )
 from engramlog_server.projections.memory.record import UNCOMPRESSED, Memory, MemoryTriple
@@ -44,12 +48,14 @@ from engramlog_server.projections.models.patterns_by_model import Claim, ShownMe
 from engramlog_server.projections.views.view import OwnerView
 
 LEAST = 3
-"""Memories, and days on which they were said, that make a pattern."""
+"""Memories that make a pattern."""
 MOST = 100
 """Memories that one pattern names, the newest; as many as an event may."""
 MOST_THINGS = 5
 """Different objects that a pattern's text names."""
-Rule = Literal["same", "word"]
+Rule = Literal["same", "word", "doing"]
+LEAST_DAYS_OF: Mapping[Rule, int] = {"same": 3, "word": 3, "doing": 2}
+"""Days on which they were said."""
 _ARTICLE = regex(r"^(?:an?|the|some|their) ", 2)
 _HEAD = regex(r"\s(?:for|in|with|on|of|to|from|at|during|by|about|as|using|via|into|like|near)\s.*$", 2)
 _WISHES = frozenset(
@@ -62,8 +68,11 @@ _WISHES = frozenset(
 """Predicates of which things of one word are no habit: wishes, one piece of work after the other, who somebody is."""
 _PLAIN = frozenset(
     {
-        "thing", "event", "program", "project", "group", "online", "time", "day", "people", "new", "feature",
-        "东西", "公司", "工作", "爱好者", "用户", "可爱", "事情", "地方", "活动", "生活", "问题",
+        "thing", "event", "program", "project", "group", "online", "time", "day", "people", "new", "feature", "week", "month",
+        "year", "way", "difference", "decision", "step", "friend", "kid", "family", "fam", "lot", "bit", "local", "fun", "part",
+        "class",        "advice", "suggestion",
+        "东西", "公司", "工作", "爱好者", "用户", "可爱", "事情", "地方", "活动", "生活", "问题", "方法", "建议", "时间", "朋友",
+        "尝试",
     }
 )  # fmt: skip
 """Words that say nothing about what is meant."""
@@ -88,7 +97,7 @@ class AlikeKey(NamedTuple):
 
 
 class AlikePiece(NamedTuple):
-    """A memory that says it, and the triple that it backs."""
+    """A memory that says it, and the triple that it backs; of a turn, one of what its speaker does, without a predicate."""
 
     memory: Memory
     fact: MemoryTriple
@@ -117,15 +126,19 @@ class Alike(NamedTuple):
 
 def may_be_evidence(memory: Memory) -> bool:
     """Whether a memory stands, may be told, and says what a person said: no turn, no account, nothing an assistant concluded."""
+    return not memory.conflicts and is_statement(memory) and _may_be_told(memory)
+
+
+def _may_be_told(memory: Memory) -> bool:
+    """The same of turns too, and of what may contradict another: for what a person looks at before it counts."""
     return (
         stands_as_evidence(memory)
         and state_of(memory) == Columns.LIVE
         and memory.category != "identity"
         and memory.tier not in ("core", "system")
-        and not memory.conflicts
         and not memory.waiting
         and not memory.grounds_changed
-        and is_statement(memory)
+        and (is_statement(memory) or is_turn(memory))
         and (memory.source in ("user", "import") or is_drawn(memory))
     )
 
@@ -148,6 +161,19 @@ def keys_of(fact: MemoryTriple) -> dict[AlikeKey, str]:
     return found
 
 
+def _said(memory: Memory) -> Iterator[tuple[AlikeKey, MemoryTriple, str]]:
+    """What other memories may have in common with one, what of it says so, and in which word."""
+    for fact in memory.facts:
+        for key, word in keys_of(fact).items():
+            yield key, fact, word
+    if is_turn(memory):
+        who = memory.speaker or "user"
+        for doing in doings(memory.content):
+            fact = MemoryTriple(who, "", doing.told, False, None, None, memory.created_at)
+            for form, word in _words(doing.what, who.casefold()):
+                yield AlikeKey("doing", who.casefold(), "", form, False, ""), fact, word
+
+
 def _words(thing: str, subject: str) -> Iterator[tuple[str, str]]:
     """The keywords of an object, as they are compared and as they are written."""
     for one in extracted(thing):
@@ -159,7 +185,7 @@ def _words(thing: str, subject: str) -> Iterator[tuple[str, str]]:
 
 
 def alike(memories: Iterable[Memory], zone: str, check: Check = unchecked) -> list[Alike]:
-    """All that memories have in common on at least three days, most pieces first; none that another one has all pieces of.
+    """All that memories have in common on enough days, most pieces first; none that another one has all pieces of.
 
     Only what was said after it was last taken back, or the reverse was said, counts. `zone`: the owner's, for days.
     """
@@ -167,16 +193,18 @@ def alike(memories: Iterable[Memory], zone: str, check: Check = unchecked) -> li
     said: dict[AlikeKey, dict[str, AlikePiece]] = defaultdict(dict)
     words: dict[AlikeKey, tuple[int, str]] = {}
     ended: dict[AlikeKey, int] = {}
-    backing = [one for one in memories if one.facts]
+    backing = [one for one in memories if one.facts or is_turn(one)]
+    people = {term for one in backing for term in tokens(one.speaker or "")}
     for memory in counted(backing, check, len(backing), every=64):
-        counts = may_be_evidence(memory)
-        for fact in memory.facts:
-            for key, word in keys_of(fact).items():
-                if memory.negated_at is not None:
-                    ended[key] = max(ended.get(key, 0), memory.negated_at)
-                elif counts:
-                    said[key].setdefault(memory.id, AlikePiece(memory, fact, _day_of(memory, clock)))
-                    words[key] = max(words.get(key, (0, "")), (memory.created_at, word))
+        certain, told = may_be_evidence(memory), _may_be_told(memory)
+        if not told and memory.negated_at is None:
+            continue
+        for key, fact, word in _said(memory):
+            if memory.negated_at is not None:
+                ended[key] = max(ended.get(key, 0), memory.negated_at)
+            elif (certain or (told and key.rule != "same")) and key.what not in people:
+                said[key].setdefault(memory.id, AlikePiece(memory, fact, _day_of(memory, clock)))
+                words[key] = max(words.get(key, (0, "")), (memory.created_at, word))
     for key in list(said):
         if key.reverse in said:
             last = max(one.memory.created_at for one in said[key.reverse].values())
@@ -189,7 +217,7 @@ def _counting(key: AlikeKey, pieces: Iterable[AlikePiece], ended: int, word: str
     left = [one for one in pieces if one.memory.created_at > ended]
     left.sort(key=lambda one: (one.memory.created_at, one.memory.created_seq, one.memory.id))
     one = Alike(key, word, tuple(left[-MOST:]))
-    return one if len(one.pieces) >= LEAST and len(one.days) >= LEAST else None
+    return one if len(one.pieces) >= LEAST and len(one.days) >= LEAST_DAYS_OF[key.rule] else None
 
 
 def _apart(found: Sequence[Alike]) -> list[Alike]:
@@ -197,13 +225,19 @@ def _apart(found: Sequence[Alike]) -> list[Alike]:
     kept: list[Alike] = []
     having: dict[str, list[frozenset[str]]] = defaultdict(list)
     for one in sorted(found, key=lambda one: (one.key.rule != "same", -len(one.pieces), one.key)):
-        ids = frozenset(one.ids)
-        if any(ids <= other for other in having[one.ids[0]]):
+        ids = {memory_id: _of_turn(one.memory) for memory_id, one in zip(one.ids, one.pieces, strict=True)}
+        turns = frozenset(ids.values())
+        if any(turns <= other for other in having[min(turns)]):
             continue
         kept.append(one)
-        for memory_id in ids:
-            having[memory_id].append(ids)
+        for turn in turns:
+            having[turn].append(turns)
     return kept
+
+
+def _of_turn(memory: Memory) -> str:
+    """The turn that a memory was read in, or its own id: what says it once counts once."""
+    return memory.source_turns[0] if memory.source_turns else memory.id
 
 
 def _day_of(memory: Memory, clock: ZoneInfo) -> str:
@@ -214,17 +248,21 @@ def told(one: Alike) -> str:
     """What they have in common, in the language in which it was said: who does what, on how many days it was said, and when."""
     newest, days = one.pieces[-1].fact, one.days
     span = (len(days), days[0], days[-1])
-    things = list({piece.fact.object: None for piece in one.pieces})
-    is_same = one.key.rule == "same"
+    things = list({piece.fact.object: None for piece in one.pieces})[:MOST_THINGS]
+    is_same, is_doing = one.key.rule == "same", one.key.rule == "doing"
     thing, when = (newest.object, newest.condition or "") if is_same else (one.word, "")
-    if is_chinese(f"{newest.subject}{newest.predicate}{newest.object}"):
+    if is_chinese(f"{newest.predicate}{newest.object}"):
+        who = "用户" if newest.subject == "user" else newest.subject
         denied = "不" if newest.negation else ""
-        head = f"{newest.subject}{when}{denied}{newest.predicate}{thing}：{span[0]}天里说到（{span[1]}至{span[2]}）"
-        return head if is_same else f"{head}：{'；'.join(things[:MOST_THINGS])}"
+        head = f"{who}与{thing}" if is_doing else f"{who}{when}{denied}{newest.predicate}{thing}"
+        head = f"{head}：{span[0]}天里说到（{span[1]}至{span[2]}）"
+        return head if is_same else f"{head}：{'；'.join(things)}"
+    who = "User" if newest.subject == "user" else newest.subject
     denied = "not " if newest.negation else ""
     gap, when = "" if is_same else "... ", f" {when}" if when else ""
-    head = f"{newest.subject} {denied}{newest.predicate} {gap}{thing}{when}: told on {span[0]} days, {span[1]} to {span[2]}"
-    return head if is_same else f"{head}: {'; '.join(things[:MOST_THINGS])}"
+    head = f"{who} and {thing}" if is_doing else f"{who} {denied}{newest.predicate} {gap}{thing}{when}"
+    head = f"{head}: told on {span[0]} days, {span[1]} to {span[2]}"
+    return head if is_same else f"{head}: {'; '.join(things)}"
 
 
 JOB = "abstract"
@@ -234,7 +272,7 @@ MOST_PROPOSED = 20
 
 def abstractions(view: OwnerView, now: int, check: Check = unchecked) -> list[Decision]:
     """The patterns that there are to make or to propose, and before them those that go."""
-    memories = [one for one in view.columns if one.facts or is_of_pattern(one.id)]
+    memories = [one for one in view.columns if one.facts or is_turn(one) or is_of_pattern(one.id)]
     known = [one for one in memories if is_of_pattern(one.id)]
     going = [one for one in (_going(view, one) for one in known) if one is not None]
     gone = {one.ids[0] for one in going}
@@ -263,7 +301,7 @@ def _made(view: OwnerView, found: Alike, by_key: Mapping[str, Sequence[Memory]],
         return None
     memories = [one.memory for one in found.pieces]
     trust = lowest(INFERRED, *(TRUSTS[one.trust] for one in memories))
-    if found.key.rule == "word":
+    if found.key.rule != "same":
         trust = PROPOSED
     why = f"{len(memories)} memories of {len(found.days)} days " + (
         "say the same" if found.key.rule == "same" else f"share a word: {found.word}"
@@ -352,7 +390,7 @@ def _still_says(view: OwnerView, known: Memory, piece: Memory | None) -> bool:
     if known.source != "system":
         return True
     key = _key_part(known.id)
-    return any(key_name(view, one) == key for fact in piece.facts for one in keys_of(fact))
+    return any(key_name(view, one) == key for one, _, _ in _said(piece))
 
 
 MOST_SHOWN = 40

@@ -101,7 +101,7 @@ class Cleaned(Result):
     failure: str | None
     """Why the model could not be asked, or an answer of it not be used."""
     abstraction: AskedForPatterns | None
-    """Of the job `abstract` where ENGRAMLOG_REVIEWER is `model`; else null."""
+    """Of the jobs `merge` and `abstract` where ENGRAMLOG_REVIEWER is `model`; else null."""
     compared: ComparedByVectors | None
     """Of the job `suggest`; else null."""
 

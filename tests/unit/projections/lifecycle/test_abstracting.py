@@ -22,6 +22,7 @@ from tests.given.events import (
     brought_back,
     created,
     deleted,
+    in_conflict,
     in_session,
     memory,
     mentioned,
@@ -260,3 +261,64 @@ def test_evidence_that_went_with_it_makes_a_smaller_one_where_that_is_enough() -
     after = carried_out(four).given(deleted("m0", day=15), deleted(made.id, day=15))
     (one,) = planned(after)
     assert one.data.summarises == ("m1", "m2", "m3")  # type: ignore[union-attr]
+
+
+POTS = ("I just signed up for a pottery class", "I'm a big fan of pottery", "We took a pottery workshop last week")
+POTS_CHINESE = ("我最近在学陶艺", "我很喜欢陶艺", "周末做了一个陶艺碗")
+
+
+def turns(texts: tuple[str, ...], days: tuple[int, ...] = DAYS, **fields: Any) -> Story:
+    told = ((f"t{n}", text, day) for n, (text, day) in enumerate(zip(texts, days, strict=True)))
+    return memory.given(
+        *(created(text, name, day, source_turns=(name,), kind="episode", **fields) for name, text, day in told)
+    )
+
+
+@each_row(
+    ("texts", "says"),
+    [
+        (
+            POTS,
+            "Ada and pottery: told on 3 days, 2024-01-01 to 2024-01-10: signed up for a pottery class; fan of pottery",
+        ),
+        (POTS_CHINESE, "Ada与陶艺：3天里说到（2024-01-01至2024-01-10）：学陶艺；喜欢陶艺；做了一个陶艺碗"),
+    ],
+)
+def test_what_turns_say_that_somebody_does_whichever_way_is_proposed(texts, says) -> None:
+    [one] = planned(turns(texts, speaker="Ada"))
+    assert isinstance(one.data, MemoryCreated)
+    assert one.data.content.startswith(says)
+    assert (one.trust, one.data.summarises) == ("proposed", ("t0", "t1", "t2"))
+    again = carried_out(turns(texts, speaker="Ada"))
+    assert planned(again) == []
+    assert [decision.action for decision in planned(again.given(deleted("t1", 15)))] == ["delete"]
+
+
+@each_row(
+    ("story",),
+    [
+        (turns(POTS, (0, 0, 0), speaker="Ada"),),
+        (turns((*POTS[:2], "Do I like pottery?"), speaker="Ada"),),
+        (turns(POTS, source="assistant"),),
+        (turns(tuple(f"I met Ada on a trip, {one}" for one in ("one", "two", "three")), speaker="Ada"),),
+    ],
+    ids=("one day", "two", "assistant", "her own name"),
+)
+def test_of_turns_too_less_is_no_pattern(story: Story) -> None:
+    assert planned(story) == []
+
+
+def test_what_may_contradict_another_is_proposed_and_never_made_at_once() -> None:
+    doubted = [in_conflict(one, "other", 10) for one in ("a", "b", "c")]
+    other = created("other", "other", 9, category="fact")
+    went = [
+        event
+        for thing, of, day in zip(("a concert", "the concert hall", "concert nights"), "abc", DAYS, strict=True)
+        for event in said(thing, of, day)
+    ]
+    same = [
+        event for of, day in zip("abc", DAYS, strict=True) for event in said("long walks", of, day, predicate="likes")
+    ]
+    for story in (went, same):
+        assert [one.trust for one in planned(memory.given(*story, other, *doubted))] == ["proposed"]
+    assert [one.trust for one in planned(memory.given(*same, other))] == ["inferred"]

@@ -1,0 +1,32 @@
+"""What somebody says that they do or like, and what is only asked, wished, supposed, denied or planned."""
+
+from __future__ import annotations
+
+from engramlog_server.projections.language.doings import MOST_READ, doings
+from tests.rows import each_row
+
+
+@each_row(
+    ("text", "told"),
+    [
+        ("Hi! I just signed up for a pottery class.", ["signed up for a pottery class"]),
+        ("I'm a big fan of pottery - it is fun. We painted a lake.", ["fan of pottery", "painted a lake"]),
+        ("I’ve been volunteering at the shelter", ["volunteering at the shelter"]),
+        ("最近我在学陶艺，很有意思。周末去爬山了。", ["学陶艺", "去爬山了"]),
+        ("我很喜欢陶艺！", ["喜欢陶艺"]),
+    ],
+)
+def test_a_doing_is_told_with_its_verb(text, told) -> None:
+    assert [one.told.split(" -")[0] for one in doings(text)] == told
+
+
+@each_row(
+    ("text",),
+    [
+        ("Do I like pottery?",), ("I would join a pottery class",), ("If I start pottery, I might paint pots",),
+        ("I never played chess",), ("I used to play chess",), ("You play chess",), ("I want to play chess",),
+        ("我想学陶艺",), ("我不喜欢陶艺",), ("我会去学陶艺的",), ("你喜欢陶艺",), ("我喜欢陶艺吗？",), ("",), ("x " * MOST_READ,),
+    ],
+)  # fmt: skip
+def test_what_is_not_done_is_none(text) -> None:
+    assert list(doings(text)) == []
