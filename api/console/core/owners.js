@@ -42,7 +42,7 @@ function List({ onChosen, first }) {
   }, []);
   const { parts } = here.get();
   const screen = parts[0] === "owners" && parts[2] && parts[2] !== "memory" ? parts[2] : "overview";
-  return html`<div ref=${input}>
+  return html`<div class="owner-list" ref=${input}>
     <${Field} label=${t("owner.search")} kind="search" value=${part} onChange=${setPart} />
     <${Asked} of=${asked}>${(told) => html`<ul class="owners">
       ${told.owners.map((one) => html`<li key=${one.owner}><a href=${written(["owners", one.owner, screen])} onClick=${onChosen}>

@@ -10,8 +10,22 @@ const SVG = "http://www.w3.org/2000/svg";
 
 const policy = globalThis.trustedTypes?.createPolicy("engramlog-svg", { createHTML: (text) => text });
 
-/** @returns {SVGSVGElement} throws where it is no SVG */
-export function picture(text) {
+/**
+ * Put a picture into an element, as wide as that and without its heading: the page has said what it is.
+ * @returns {SVGSVGElement} throws where it is no SVG
+ */
+export function drawInto(place, text) {
+  const root = picture(text);
+  for (const name of ["width", "height"]) root.removeAttribute(name);
+  root.setAttribute("role", "group");
+  for (const part of root.querySelectorAll(".heading, .subheading, .paper")) part.remove();
+  place.replaceChildren(root);
+  const { y, height } = root.getBBox();
+  root.setAttribute("viewBox", `0 ${y - 6} ${root.viewBox.baseVal.width} ${height + 12}`);
+  return root;
+}
+
+function picture(text) {
   const parsed = new DOMParser().parseFromString(policy ? policy.createHTML(text) : text, "image/svg+xml");
   const root = parsed.documentElement;
   if (root.namespaceURI !== SVG || root.localName !== "svg") throw new Error("the service sent no picture");

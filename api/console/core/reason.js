@@ -38,7 +38,7 @@ export function Reason({ text, code, values, ours = true, ...rest }) {
 }
 
 /** The type of an event: its words, and its name as programs know it. */
-export const EventName = ({ type }) => html`<span class="told" title=${plain(type)}>${has(`event.${type}`) ? t(`event.${type}`) : plain(type)}</span>`;
+export const EventName = ({ type }) => html`<span class="told" title=${plain(type)}>${plain(t(`event.${type}`))}</span>`;
 
 /** Who: by the list of actors, with the principal as it is called. */
 export const who = (one) => (one.principal ? `${t(`actor.${one.actor}`)} (${one.principal})` : one.actor ? t(`actor.${one.actor}`) : "–");

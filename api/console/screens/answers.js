@@ -8,13 +8,13 @@ import { Asked, Button, Chip, Copy, Empty, Panel, Screen } from "../core/parts.j
 import { Reason, reasonWords, who } from "../core/reason.js";
 import { Id, plain, Said, When } from "../core/said.js";
 import { has, number, t, weight } from "../core/words.js";
-import { TONES } from "./memories.js";
+import { TONES } from "./state.js";
 import "../words/log.js";
 
 const PAGE = 30;
 
 export function Answers({ owner, id }) {
-  return html`<${Screen} title=${t("screen.answers")} lead=${t("answers.lead")}>
+  return html`<${Screen} title=${t("screen.answers")} lead=${id ? html`<${To} parts=${["owners", owner, "answers"]}>← ${t("answers.back")}<//>` : t("answers.lead")}>
     ${id ? html`<${Answer} owner=${owner} id=${id} />` : html`<${List} owner=${owner} />`}<//>`;
 }
 
@@ -24,10 +24,10 @@ function List({ owner }) {
   const offset = Number(params.get("offset") ?? 0) || 0;
   const asked = useAsk(path("owners", owner, "answers"), { limit: PAGE, offset, session: params.get("session") || undefined, ...moment.query });
   return html`<${Asked} of=${asked}>${(told) => told.answers.length
-    ? html`<ol class="plain answers">${told.answers.map((one) => html`<li key=${one.id} class="panel">
-        <p class="row-small"><${When} at=${one.injected_at} /> ${one.session && html`<button type="button" class="as-link" onClick=${() => setParams({ session: one.session, offset: null })}><${Said} text=${one.session} /></button>`} <${Chip} tone="cool">${t("answers.memories", { count: number(one.memories) })}<//></p>
-        <p><${To} parts=${["owners", owner, "answers", one.id]}>${one.turn ? html`<${Said} text=${one.turn.text} lines=${2} />` : html`<${Id} text=${one.id} /> (${t("answers.untold")})`}<//></p>
-        ${one.replies?.[0] && html`<p class="muted">${t("answers.replied")}: <${Said} text=${one.replies[0].text} lines=${2} /></p>`}</li>`)}</ol>
+    ? html`<ol class="panel plain rules answers">${told.answers.map((one) => html`<li key=${one.id}>
+        <p class="line"><${To} class="row-link" title=${plain(one.id)} parts=${["owners", owner, "answers", one.id]}>${one.turn ? html`<${Said} text=${one.turn.text} lines=${2} />` : html`<${Id} text=${one.id} /> (${t("answers.untold")})`}<//> <span class="line-age"><${When} at=${one.injected_at} /></span></p>
+        ${one.replies?.[0] && html`<${Said} as="p" class="muted" text=${`${t("answers.replied")}: ${one.replies[0].text}`} lines=${2} />`}
+        <p class="card-small">${t("answers.memories", { count: number(one.memories) })} ${one.session && html`· <button type="button" class="as-link" onClick=${() => setParams({ session: one.session, offset: null })}><${Said} text=${one.session} /></button>`}</p></li>`)}</ol>
       <p>${offset > 0 && html`<${Button} onClick=${() => setParams({ offset: Math.max(0, offset - PAGE) || null })}>←<//>`}
         ${told.total > offset + told.answers.length && html`<${Button} onClick=${() => setParams({ offset: offset + PAGE })}>${t("answers.older")}<//>`} <span class="muted figure">${offset + 1}–${offset + told.answers.length} / ${number(told.total)}</span></p>`
     : html`<${Empty} title=${t("answers.none")} commands=${[`engramlog context ${/^[\w.-]+$/.test(owner) ? owner : `'${owner.replaceAll("'", "'\\''")}'`} "What does she drink?" --turn turn-1 --trace`]}><p>${t("answers.none.what")}</p><//>`}<//>`;
@@ -36,20 +36,19 @@ function List({ owner }) {
 function Answer({ owner, id }) {
   const moment = useMoment();
   const asked = useAsk(path("owners", owner, "answers", id), moment.query);
-  return html`<p class="crumb"><${To} parts=${["owners", owner, "answers"]}>← ${t("answers.back")}<//></p>
-    <${Asked} of=${asked}>${(told) => html`
+  return html`<${Asked} of=${asked}>${(told) => html`
       <${Panel}>
-        <p class="row-small"><${Id} text=${told.id} /> <${When} at=${told.injected_at} /> <${Said} text=${told.session ?? ""} /></p>
-        <p class="memory-text">${told.turn ? html`<span class="muted">${t("answers.asked")}: </span><${Said} text=${told.turn.text} />` : t("answers.untold")}</p>
+        <p class="memory-text" title=${plain(told.id)}>${told.turn ? html`<span class="muted">${t("answers.asked")}: </span><${Said} text=${told.turn.text} />` : t("answers.untold")}</p>
         ${(told.replies ?? []).map((one) => html`<p key=${one.turn_id}><span class="muted">${t("answers.replied")}: </span><${Said} text=${one.text} /></p>`)}
+        <p class="memory-small"><${When} at=${told.injected_at} /> ${told.session && html`· <${Said} text=${told.session} />`}</p>
         ${told.note && html`<p class="muted">${t("answers.nothing")}</p>`}
       <//>
       <${Panel} title=${t("answers.put-in")}><div class="table-box" tabindex="0" role="group" aria-label=${t("answers.put-in")}><table><thead><tr><th class="figure">${t("answers.rank")}</th><th>${t("answers.then")}</th><th>${t("answers.part")}</th><th class="figure">${t("answers.weight")}</th><th>${t("answers.trust")}</th><th>${t("answers.today")}</th></tr></thead>
         <tbody>${told.injected_memories.map((one) => html`<tr key=${one.id}><td class="figure">${one.rank ?? "–"}</td>
-          <td><${To} parts=${["owners", owner, "memory", one.id]}><${Said} text=${one.memory ?? one.id} lines=${2} /><//> ${one.withheld && html`<${Chip} tone="bad">${t(has(`mark.${one.withheld}`) ? `mark.${one.withheld}` : `reason.${one.withheld}`)}<//>`}</td>
-          <td>${one.part ? t(`ask.context.part.${one.part}`) : "–"}</td><td class="figure">${weight(one.weight)}</td><td>${one.trust ? html`<${Chip} tone=${TONES[one.trust]}>${t(`trust.${one.trust}`)}<//>` : "–"}</td>
-          <td><${Chip} tone=${TONES[one.status]}>${t(`status.${one.status}`)}<//> ${one.since?.length > 0 && html`<span class="muted">${t("answers.since", { what: one.since.map((what) => t(`since.${what}`)).join(", ") })}</span>`}</td></tr>`)}</tbody></table></div><//>
-      ${told.outcomes.length > 0 && html`<${Panel} title=${t("answers.outcomes")}><ul class="plain">${told.outcomes.map((one, index) => html`<li key=${index}><${When} at=${one.at} /> <${To} parts=${["owners", owner, "memory", one.memory]}><${Id} text=${one.memory} /><//> <${Chip} tone=${one.outcome === "task_failure" ? "bad" : "good"}>${t(`outcome.${one.outcome}`)}<//> <span class="muted"><${Said} text=${who(one)} /></span></li>`)}</ul><//>`}
+          <td><${To} class="row-link" title=${plain(one.id)} parts=${["owners", owner, "memory", one.id]}><${Said} text=${one.memory ?? one.id} lines=${2} /><//> ${one.withheld && html`<${Chip} tone="bad">${t(has(`mark.${one.withheld}`) ? `mark.${one.withheld}` : `reason.${one.withheld}`)}<//>`}</td>
+          <td>${one.part ? t(`ask.context.part.${one.part}`) : "–"}</td><td class="figure">${weight(one.weight)}</td><td>${one.trust ? t(`trust.${one.trust}`) : "–"}</td>
+          <td>${one.status === "live" ? html`<span class="muted">${t("status.live")}</span>` : html`<${Chip} tone=${TONES[one.status]}>${t(`status.${one.status}`)}<//>`} ${one.since?.length > 0 && html`<span class="muted">${t("answers.since", { what: one.since.map((what) => t(`since.${what}`)).join(", ") })}</span>`}</td></tr>`)}</tbody></table></div><//>
+      ${told.outcomes.length > 0 && html`<${Panel} title=${t("answers.outcomes")}><ul class="plain">${told.outcomes.map((one, index) => html`<li key=${index}><${When} at=${one.at} /> <${To} parts=${["owners", owner, "memory", one.memory]}><${Said} text=${told.injected_memories.find((other) => other.id === one.memory)?.memory ?? one.memory} lines=${1} /><//> <${Chip} tone=${one.outcome === "task_failure" ? "bad" : "good"}>${t(`outcome.${one.outcome}`)}<//> <span class="muted"><${Said} text=${who(one)} /></span></li>`)}</ul><//>`}
       ${[...told.injected].reverse().map((one) => html`<${Block} key=${one.position} owner=${owner} injected=${one} />`)}`}<//>`;
 }
 

@@ -121,8 +121,7 @@ function Ranking({ owner, question, mode, told, moment, beside }) {
     ${withMoment ? html`<${MomentBeside} owner=${owner} question=${question} mode=${mode} told=${told} moment=${moment} />`
       : withReplay ? html`<${ReplayBeside} owner=${owner} question=${question} mode=${mode} told=${told} moment=${moment} kind=${kind} name=${name} />`
       : told.results.length
-        ? html`<p class="muted">${t("ask.total", { shown: number(told.results.length), total: number(told.total) })}</p>
-          <${Legend} cards=${told.results} />
+        ? html`<${Legend} cards=${told.results}>${t("ask.total", { shown: number(told.results.length), total: number(told.total) })}<//>
           <${Cards} owner=${owner} question=${question} mode=${mode} told=${told} moment=${moment} />`
         : html`<${Empty} title=${t("ask.none")}><p>${t(told.withheld.length ? "ask.none.withheld" : "ask.none.what")}</p><//>`}
     <${Shelf} owner=${owner} withheld=${told.withheld} mode=${mode} />`;
@@ -131,7 +130,7 @@ function Ranking({ owner, question, mode, told, moment, beside }) {
 /** Cards in the order of the service. */
 function Cards({ owner, question, mode, told, moment }) {
   const best = Math.max(...told.results.map((one) => one.score), 0.001);
-  return html`<ol class="cards">${told.results.map((one, index) => html`<${Card} key=${one.id} owner=${owner} card=${one} rank=${told.offset + index + 1} best=${best}
+  return html`<ol class="panel cards">${told.results.map((one, index) => html`<${Card} key=${one.id} owner=${owner} card=${one} rank=${told.offset + index + 1} best=${best}
     weight=${one.weight} next=${told.results[index + 1]} question=${question} mode=${mode} moment=${moment} />`)}</ol>`;
 }
 

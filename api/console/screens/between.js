@@ -55,6 +55,11 @@ export function Compare({ owner }) {
   const today = new Date().toISOString().slice(0, 10);
   const [from, setFrom] = useState(params.get("from") ?? "");
   const [to, setTo] = useState(params.get("to") ?? today);
+  useEffect(() => {
+    setFrom(params.get("from") ?? "");
+    setTo(params.get("to") ?? today);
+  }, [params]);
+  const { mode, options } = modeOf(owner, params.get("mode"), "normal", "replay");
   const go = (event) => {
     event.preventDefault();
     setParams({ from: from || null, to: to && to !== today ? to : null });
@@ -64,26 +69,22 @@ export function Compare({ owner }) {
       <${Field} label=${t("between.from")} kind="date" value=${from} onChange=${setFrom} max=${today} />
       <${Field} label=${t("between.to")} kind="date" value=${to} onChange=${setTo} max=${today} />
       <${Button} kind="main" type="submit" disabled=${!from}>${t("screen.compare")}<//>
+      <${Field} label=${t("memories.mode")} value=${mode} options=${options} onChange=${(one) => setParams({ mode: one === "normal" ? null : one })} />
+      <${Check} label=${t("between.weights")} checked=${params.get("weights") === "true"} onChange=${(value) => setParams({ weights: value ? "true" : null })} />
     </form>
-    <${Between} owner=${owner} />
+    <${Between} owner=${owner} mode=${mode} everything=${params.get("weights") === "true"} />
   <//>`;
 }
 
-function Between({ owner }) {
+function Between({ owner, mode, everything }) {
   const { params } = useHere();
   const moment = useMoment();
   const sides = daysOf(params) ?? sidesOf(moment);
-  const { mode, options } = modeOf(owner, params.get("mode"), "normal", "replay");
-  const everything = params.get("weights") === "true";
   const question = { ...sides.question, mode, everything: everything || undefined };
   if (sides.same) return html`<${Nothing} />`;
   if (sides.both) return html`<${Empty} title=${t("between.both")}><p>${t("between.both.what")}</p><//>`;
   if (sides.ahead) return html`<${Empty} title=${t("between.ahead")}><p>${t("between.ahead.what")}</p><//>`;
   return html`<p class="lead">${t(sides.last[sides.line] ? "between.lead" : "between.lead.now", { from: shownMoment(sides.first[sides.line]), to: shownMoment(sides.last[sides.line]), line: t(sides.line === "as_of" ? "bar.happened" : "bar.known") })}</p>
-    <div class="form manager-bar">
-      <${Field} label=${t("memories.mode")} value=${mode} options=${options} onChange=${(one) => setParams({ mode: one === "normal" ? null : one })} />
-      <${Check} label=${t("between.weights")} checked=${everything} onChange=${(value) => setParams({ weights: value ? "true" : null })} />
-    </div>
     <${Found} key=${JSON.stringify(question)} owner=${owner} question=${question} sides=${sides} />`;
 }
 
@@ -113,7 +114,7 @@ function Found({ owner, question, sides }) {
       ${told.hint && told.on_other_line > 0 && html`<p class="sentence"><${Said} text=${t("between.other-line", { count: number(told.on_other_line) })} /></p>`}
       ${told.owner_changes.profile && html`<p>${t("between.law", { before: t(`law.${told.owner_changes.profile.before}`), after: t(`law.${told.owner_changes.profile.after}`) })}</p>`}
       ${Object.keys(told.owner_changes.parameters).length > 0 && html`<p>${t("between.parameters")}: ${Object.entries(told.owner_changes.parameters).map(([name, one]) => html`<span key=${name} class="figure"><${Id} text=${name} /> ${String(one.before)} → ${String(one.after)} </span>`)}</p>`}
-      ${all.length ? html`<ol class="cards between">${all.map((one) => html`<${Changed} key=${one.id} owner=${owner} one=${one} sides=${sides} />`)}</ol>` : html`<${Empty} title=${t("between.none")}><p>${t("between.none.what")}</p><//>`}
+      ${all.length ? html`<ol class="panel plain rules between">${all.map((one) => html`<${Changed} key=${one.id} owner=${owner} one=${one} sides=${sides} />`)}</ol>` : html`<${Empty} title=${t("between.none")}><p>${t("between.none.what")}</p><//>`}
       <${Problem} error=${more.error} />
       ${all.length < told.total && html`<p><${Button} onClick=${() => further(all.length)}>${t("between.more", { left: number(told.total - all.length) })}<//></p>`}`;
   }}<//>`;
@@ -123,9 +124,9 @@ function Counts({ told }) {
   const { counts } = told;
   const moved = counts.by_time + counts.by_access + counts.by_owner + counts.by_others;
   return html`<p class="between-counts" role="status">
-      ${["made", "gone", "changed", "crossed"].map((kind) => html`<${Chip} key=${kind} tone=${counts[kind] ? TONES[kind] : "none"}>${number(counts[kind])} ${t(`between.kind.${kind}`)}<//> `)}
-      ${moved > 0 && html`<span class="muted">${t("between.moved", { count: number(moved) })}</span>`}</p>
-    ${told.by_principal.length > 0 && html`<p class="muted">${t("between.by")}: ${told.by_principal.slice(0, 8).map((one, index) => html`<span key=${`${one.actor}/${one.principal}`}>${index ? " · " : ""}<${Said} text=${who(one)} /> <span class="figure">${number(one.events)}</span></span>`)}</p>`}`;
+      ${["made", "gone", "changed", "crossed"].filter((kind) => counts[kind]).map((kind) => html`<${Chip} key=${kind} tone=${TONES[kind]}>${number(counts[kind])} ${t(`between.kind.${kind}`)}<//> `)}
+      ${moved > 0 && html`<span class="muted">${t("between.moved", { count: number(moved) })}</span>`}
+    ${told.by_principal.length > 0 && html`<span class="muted">${t("between.by")}: ${told.by_principal.slice(0, 8).map((one, index) => html`<span key=${`${one.actor}/${one.principal}`}>${index ? " · " : ""}<${Said} text=${who(one)} /> <span class="figure">${number(one.events)}</span></span>`)}</span>`}</p>`;
 }
 
 /** A hand's place in the address; the other one stands as hand B. */
@@ -138,14 +139,15 @@ function placed(one, other) {
 function Changed({ owner, one, sides }) {
   const params = one.kind === "gone" ? placed(sides.first, sides.last) : placed(sides.last, sides.first);
   const { before, after: now } = one;
-  return html`<li class="panel">
-    <p class="card-text"><${To} now=${true} title=${plain(one.id)} parts=${["owners", owner, "memory", one.id]} params=${params}><${Said} text=${one.memory ?? one.id} lines=${2} /><//></p>
-    ${one.was !== null && html`<p class="muted">${t("between.was")}: <${Said} text=${one.was} lines=${2} /></p>`}
-    <p class="card-small"><${Chip} tone=${TONES[one.kind]}>${t(`between.kind.${one.kind}`)}<//> <span class="figure">${t("memory.weight")} ${weight(before?.weight)} → ${weight(now?.weight)}</span>
-      ${differences(before, now).map(([name, told]) => html`<${Chip} key=${name}>${told}<//> `)}${one.deleted_since && html`<${Chip} tone="bad">${t("between.deleted-since")}<//>`}</p>
-    <ul class="plain between-causes">${one.causes.map((cause) => html`<li key=${cause.position}><${To} now=${true} class="id" parts=${["owners", owner, "log"]} params=${{ at: cause.position }}><${Said} text=${cause.position} /><//> <${EventName} type=${cause.event} /> <span class="muted"><${When} at=${cause.time} /> · <${Said} text=${who(cause)} />${cause.said_reason && html` · “<${Said} text=${cause.said_reason} />”`}</span></li>`)}
-      ${one.more_causes > 0 && html`<li class="muted">${t("memories.facet.more", { count: number(one.more_causes) })}</li>`}
-      ${one.cause !== "events" && html`<li class="muted">${t(`between.cause.${one.cause}`)}</li>`}</ul>
+  return html`<li>
+    <p class="line"><${To} now=${true} class="row-link" title=${plain(one.id)} parts=${["owners", owner, "memory", one.id]} params=${params}><${Said} text=${one.memory ?? one.id} lines=${2} /><//>
+      <span class="line-age figure">${weight(before?.weight)} → ${weight(now?.weight)}</span></p>
+    ${one.was !== null && html`<${Said} as="p" class="muted" text=${`${t("between.was")}: ${one.was}`} lines=${2} />`}
+    <p class="card-small"><${Chip} tone=${TONES[one.kind]}>${t(`between.kind.${one.kind}`)}<//>
+      ${differences(before, now).map(([name, told]) => html`<span key=${name}>${told}</span>`)}${one.deleted_since && html`<${Chip} tone="bad">${t("between.deleted-since")}<//>`}
+      ${one.causes.map((cause) => html`<span key=${cause.position} class="between-cause"><${To} now=${true} title=${cause.position} parts=${["owners", owner, "log"]} params=${{ at: cause.position }}><${EventName} type=${cause.event} /><//> <${When} at=${cause.time} /> · <${Said} text=${who(cause)} />${cause.said_reason && html` · “<${Said} text=${cause.said_reason} />”`}</span>`)}
+      ${one.more_causes > 0 && html`<span>${t("memories.facet.more", { count: number(one.more_causes) })}</span>`}
+      ${one.cause !== "events" && html`<span>${t(`between.cause.${one.cause}`)}</span>`}</p>
   </li>`;
 }
 

@@ -3,9 +3,10 @@
 import { html, useLayoutEffect, useRef, useState } from "../core/dom.js";
 import { path, useAsk } from "../core/http.js";
 import { To } from "../core/location.js";
-import { Asked, Button, Chip } from "../core/parts.js";
+import { Asked, Button } from "../core/parts.js";
 import { Age, plain, Said } from "../core/said.js";
 import { language, t, weight } from "../core/words.js";
+import { State } from "./state.js";
 
 /** Parts of a score in groups that a reader knows, in the order of the bar. What is in none of them is `other`. */
 const GROUPS = {
@@ -22,9 +23,9 @@ const grouped = (parts) =>
   [...Object.keys(GROUPS), "other"].map((group) => [group, parts.reduce((sum, [name, value]) => sum + ((GROUP_OF[name] ?? "other") === group ? value : 0), 0)]).filter(([, value]) => value >= 0.0005);
 
 /** What the colours of these cards' bars mean. */
-export function Legend({ cards }) {
+export function Legend({ cards, children }) {
   const shown = new Set(cards.flatMap((card) => grouped(Object.entries(card.explain?.score ?? {})).map(([group]) => group)));
-  return html`<p class="legend">${[...shown].map((group) => html`<span key=${group}><i class=${`g-${group}`}></i>${t(`group.${group}`)}</span>`)}</p>`;
+  return html`<p class="legend"><span>${children}</span>${[...shown].map((group) => html`<span key=${group}><i class=${`g-${group}`}></i>${t(`group.${group}`)}</span>`)}</p>`;
 }
 
 /** A card moves to its new place instead of jumping there. */
@@ -41,14 +42,6 @@ function useMoved(rank) {
   return place;
 }
 
-/** The one thing about a result that is not as usual, as a tone and words; null of one that holds. */
-function unusual(card) {
-  if (card.status && card.status !== "live") return ["warn", t(`status.${card.status}`)];
-  if (card.is_negated) return ["warn", t("reason.negated")];
-  if (card.trust === "disputed") return ["warn", t("trust.disputed")];
-  return card.long_ago ? ["none", t("ask.long-ago")] : null;
-}
-
 export function Card({ owner, card, rank, best, weight: now, next, question, mode, moment }) {
   const [open, setOpen] = useState(false);
   const [above, setAbove] = useState(false);
@@ -56,29 +49,25 @@ export function Card({ owner, card, rank, best, weight: now, next, question, mod
   const explain = card.explain ?? {};
   const parts = Object.entries(explain.score ?? {}).filter(([, value]) => Math.abs(value) >= 0.0005).sort((a, b) => b[1] - a[1]);
   const gone = rank === null;
-  const chip = unusual(card);
   return html`<li ref=${place} class=${`card ${gone ? "gone" : ""}`}>
     <div class="card-rank" aria-label=${gone ? t("ask.moved.gone") : t("ask.rank", { rank })}>${gone ? "–" : rank}</div>
     <div class="card-body">
-      <p class="card-text"><${To} title=${plain(card.id)} parts=${["owners", owner, "memory", card.id]}><${Said} text=${card.memory} lines=${3} /><//></p>
-      <p class="card-small">${card.created_at && html`<${Age} at=${card.created_at} now=${moment.query.as_of} />`} ${card.speaker && html`· <${Said} text=${card.speaker} />`}
-        ${chip && html`<${Chip} tone=${chip[0]}>${chip[1]}<//>`}</p>
-      <${Parts} parts=${parts} best=${best} />
-      <div class="actions">
-        <span class="figure muted">${card.score !== undefined ? `${t("ask.score", { score: weight(card.score) })} · ` : ""}${t("ask.weight", { weight: weight(now) })}</span>
+      <p class="card-text"><${To} class="row-link" title=${plain(card.id)} parts=${["owners", owner, "memory", card.id]}><${Said} text=${card.memory} lines=${3} /><//></p>
+      <p class="card-small">${card.created_at && html`<${Age} at=${card.created_at} now=${moment.query.as_of} />`} ${card.speaker && html`· <${Said} text=${card.speaker} />`} <${State} of=${card} />
         <${Button} kind="quiet" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>${t("ask.parts")}<//>
-        ${next && html`<${Button} kind="quiet" aria-expanded=${above ? "true" : "false"} onClick=${() => setAbove(!above)}>${t(above ? "ask.above.hide" : "ask.above")}<//>`}
-      </div>
+        ${next && html`<${Button} kind="quiet" aria-expanded=${above ? "true" : "false"} onClick=${() => setAbove(!above)}>${t(above ? "ask.above.hide" : "ask.above")}<//>`}</p>
       ${open && html`<${Details} parts=${parts} explain=${explain} />`}
       ${above && next && html`<${Above} owner=${owner} id=${card.id} other=${next.id} question=${question} mode=${mode} moment=${moment} />`}
     </div>
+    <div class="card-score"><${Parts} parts=${parts} best=${best} />
+      <span class="figure muted">${card.score !== undefined ? `${t("ask.score", { score: weight(card.score) })} · ` : ""}${t("ask.weight", { weight: weight(now) })}</span></div>
   </li>`;
 }
 
 /** The groups of a score as one bar. */
 function Parts({ parts, best }) {
   const told = parts.map(([name, value]) => `${t(`part.${name}`)} ${value.toFixed(2)}`).join(", ");
-  return html`<div class="score" role="img" aria-label=${told} title=${told}>${grouped(parts).map(([group, value]) => html`<span key=${group} class=${`g-${group}`} style=${{ width: `${(value / best) * 82}%` }}></span>`)}</div>`;
+  return html`<div class="score" role="img" aria-label=${told} title=${told}>${grouped(parts).map(([group, value]) => html`<span key=${group} class=${`g-${group}`} style=${{ width: `${(value / best) * 100}%` }}></span>`)}</div>`;
 }
 
 function Details({ parts, explain }) {

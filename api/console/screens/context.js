@@ -4,7 +4,7 @@ import { html, useState } from "../core/dom.js";
 import { path, useAskWith } from "../core/http.js";
 import { To } from "../core/location.js";
 import { Asked, Bar, Copy, Field, Panel, useQuiet } from "../core/parts.js";
-import { Id, Said } from "../core/said.js";
+import { plain, Said } from "../core/said.js";
 import { language, number, t } from "../core/words.js";
 
 const PARTS = ["instructions", "core", "profile", "remembered", "earlier", "retrieved", "tools", "unconfirmed"];
@@ -20,7 +20,7 @@ export function Context({ owner, question, moment }) {
         ${Object.keys(told.dropped).length > 0 && html`<p class="muted">${t("ask.context.dropped", { what: Object.entries(told.dropped).map(([name, count]) => `${t(`ask.context.part.${name}`)}: ${count}`).join(", ") })}</p>`}
       </div>
       <div>${PARTS.filter((name) => told.parts[name]?.length).map((name) => html`<${Panel} key=${name} title=${t(`ask.context.part.${name}`)}><ul class="plain">
-        ${told.parts[name].map((one, index) => html`<li key=${index}>${one.id ? html`<${To} parts=${["owners", owner, "memory", one.id]}><${Id} text=${one.id} /><//> ` : ""}<${Said} text=${one.text ?? one} lines=${3} /> ${one.note && html`<span class="muted"><${Said} text=${one.note} /></span>`}</li>`)}
+        ${told.parts[name].map((one, index) => html`<li key=${index}>${one.id ? html`<${To} class="row-link" title=${plain(one.id)} parts=${["owners", owner, "memory", one.id]}><${Said} text=${one.text} lines=${3} /><//>` : html`<${Said} text=${one.text ?? one} lines=${3} />`} ${one.note && html`<span class="muted"><${Said} text=${one.note} /></span>`}</li>`)}
       </ul><//>`)}</div>
     </div>`}<//>`;
 }

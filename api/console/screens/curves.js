@@ -4,7 +4,7 @@ import { html, useEffect, useRef, useState } from "../core/dom.js";
 import { ask, askText, useAsk } from "../core/http.js";
 import { parsed, setHand, useMoment, usePreview } from "../core/moment.js";
 import { Asked } from "../core/parts.js";
-import { picture } from "../core/picture.js";
+import { drawInto } from "../core/picture.js";
 import { useShared } from "../core/store.js";
 import { theme } from "../core/theme.js";
 import { shownInstant } from "../core/timebar.js";
@@ -54,11 +54,7 @@ function Live({ text, address, query, onMark }) {
     ask(`${address}/compare`, { points: 300, ...query }).then(setPoints, () => null);
   };
   useEffect(() => {
-    const root = picture(text);
-    root.removeAttribute("width");
-    root.removeAttribute("height");
-    root.setAttribute("role", "group");
-    place.current.replaceChildren(root);
+    const root = drawInto(place.current, text);
     const scale = scaleOf(root);
     drawn.current = { root, ...scale };
     for (const mark of root.querySelectorAll(".mark")) {

@@ -7,7 +7,7 @@ import { useMoment } from "../core/moment.js";
 import { Asked, Button, Chip, Empty, Field, note, Panel, Problem } from "../core/parts.js";
 import { Reason, who } from "../core/reason.js";
 import { useWhyNot } from "../core/rights.js";
-import { Id, Said, When } from "../core/said.js";
+import { plain, Said, When } from "../core/said.js";
 import { number, t } from "../core/words.js";
 import { FormDialog } from "./verbs.js";
 
@@ -25,7 +25,7 @@ export function Inbox({ owner, refreshed, onDone }) {
   }, [asked.data]);
   return html`<p class="lead">${t("inbox.lead")}</p>
     <${Asked} of=${asked}>${(told) => told.total
-      ? html`<p class="muted">${t("inbox.taken", { taken: number(told.taken), most: number(told.most) })}</p>
+      ? html`${told.taken > told.most / 2 && html`<p class="muted">${t("inbox.taken", { taken: number(told.taken), most: number(told.most) })}</p>`}
         ${told.items.map((one) => html`<${Item} key=${one.item} owner=${owner} item=${one} onDone=${onDone} />`)}
         ${told.total > PAGE && html`<p class="actions"><${Button} disabled=${!from} onClick=${() => setFrom(Math.max(0, from - PAGE))}>${t("inbox.newer")}<//>
           <${Button} disabled=${from + told.items.length >= told.total} onClick=${() => setFrom(from + PAGE)}>${t("inbox.older")}<//>
@@ -52,12 +52,10 @@ function Item({ owner, item, onDone }) {
     }
   };
   return html`<${Panel} class="inbox-item">
-    <div class="inbox-head"><${To} parts=${["owners", owner, "memory", item.memory_id]}><${Id} text=${item.memory_id} /><//>
-      <${Chip} tone="warn">${t(`inbox.kind.${item.kind}`)}<//>
-      <span class="muted">${t("inbox.by", { actor: who(item) })} · <${When} at=${item.at} /></span></div>
+    <p class="inbox-head"><${Chip} tone="warn">${t(`inbox.kind.${item.kind}`)}<//> <span class="muted">${t("inbox.by", { actor: who(item) })} · <${When} at=${item.at} /></span></p>
     <dl class="says">
-      ${item.memory !== null && html`<dt>${t("inbox.says")}</dt><dd><${Said} text=${item.memory} /></dd>`}
-      ${item.would_say !== null && html`<dt>${t("inbox.would")}</dt><dd><${Said} text=${item.would_say} /></dd>`}
+      ${item.memory !== null && html`<dt>${t(item.kind === "proposal" ? "inbox.would" : "inbox.says")}</dt><dd><${To} class="row-link" title=${plain(item.memory_id)} parts=${["owners", owner, "memory", item.memory_id]}><${Said} text=${item.memory} /><//></dd>`}
+      ${item.would_say !== null && html`<dt>${t("inbox.would")}</dt><dd><strong><${Said} text=${item.would_say} /></strong></dd>`}
     </dl>
     ${item.reason && html`<p class="muted"><${Reason} text=${item.reason} code=${item.reason_code} values=${item.reason_values} ours=${!["user", "assistant"].includes(item.actor)} /></p>`}
     <${Problem} error=${error} />

@@ -5,16 +5,20 @@ import { ask, path, useAsk, useVisible } from "../core/http.js";
 import { go, setParams, To, to, useHere } from "../core/location.js";
 import { useMoment } from "../core/moment.js";
 import { Button, Check, Chip, Copy, Dialog, Empty, Field, Problem, Screen, Typed } from "../core/parts.js";
-import { ByService, EventName, who } from "../core/reason.js";
+import { ByService, who } from "../core/reason.js";
 import { may } from "../core/rights.js";
 import { plain, Said, When } from "../core/said.js";
-import { has, number, t } from "../core/words.js";
+import { number, t } from "../core/words.js";
 import "../words/log.js";
 
 const PAGE = 60;
 const MOST = 600;
 /** Rows that stay on the page; older ones are asked for again. */
 const WAIT_S = 15;
+/** Pages that are read on where all of one was written by jobs. */
+const MOST_READS = 8;
+/** Memories of a page whose texts are asked for. */
+const MOST_NAMED = 40;
 const ACTORS = ["user", "assistant", "judge", "system", "operator"];
 const TEXTS = ["session", "principal", "memory", "turn", "since", "until"];
 
@@ -44,11 +48,11 @@ export function Log({ owner, id }) {
 
 function Filters({ params }) {
   const schema = useAsk("/v1/schema");
-  const types = schema.data ? Object.keys(schema.data).sort() : [];
+  const types = schema.data ? Object.keys(schema.data) : [];
   const [open, setOpen] = useState(TEXTS.some((name) => params.has(name)));
   const set = (name) => (value) => setParams({ [name]: value || null, at: null });
   return html`<div class="form log-bar">
-    <${Field} label=${t("log.types")} value=${params.get("types") ?? ""} options=${[["", t("log.types.any")], ...types.map((one) => [one, t(`event.${one}`)])]} onChange=${set("types")} />
+    <${Field} label=${t("log.types")} value=${params.get("types") ?? ""} options=${[["", t("log.types.any")], ...types.map((one) => [one, t(`event.${one}`)]).sort((a, b) => a[1].localeCompare(b[1]))]} onChange=${set("types")} />
     <${Field} label=${t("log.actor")} value=${params.get("actor") ?? ""} options=${[["", t("log.actor.any")], ...ACTORS.map((one) => [one, t(`actor.${one}`)])]} onChange=${set("actor")} />
     <${Field} label=${t("log.order")} value=${params.get("order") ?? "newest"} options=${["newest", "oldest"].map((one) => [one, t(`log.order.${one}`)])} onChange=${(value) => set("order")(value === "newest" ? null : value)} />
     <${Check} label=${t("log.late")} checked=${params.get("late") === "true"} onChange=${(value) => set("late")(value ? "true" : null)} />
@@ -67,10 +71,15 @@ function Events({ owner, address, question, jobs, live, focus }) {
   const [raw, setRaw] = useState(null);
   const [busy, setBusy] = useState(true);
   const follow = useRef(null);
+  const isShown = (one) => jobs || !byJob(one) || one.position === focus;
   const read = async (cursor, signal) => {
     setBusy(true);
     try {
-      const told = await ask(address, { ...question, limit: PAGE, cursor }, signal);
+      let told = await ask(address, { ...question, limit: PAGE, cursor }, signal);
+      for (let read = 1; read < MOST_READS && told.next && !told.events.some(isShown); read += 1) {
+        const more = await ask(address, { ...question, limit: PAGE, cursor: told.next }, signal);
+        told = { ...told, ...more, events: [...told.events, ...more.events], follow: told.follow };
+      }
       setState((was) => ({ events: [...(cursor ? was.events : []), ...told.events], next: told.next, error: null, looked: told }));
       if (!cursor) follow.current = told.follow;
       if (!cursor && focus) setRaw(told.events.find((one) => one.position === focus) ?? null);
@@ -109,38 +118,65 @@ function Events({ owner, address, question, jobs, live, focus }) {
     return () => leave.abort();
   }, [live, held, busy, shown]);
   const { next, error, looked } = state;
-  const events = jobs ? state.events : state.events.filter((one) => !byJob(one) || one.position === focus);
+  const events = state.events.filter(isShown);
   const hidden = state.events.length - events.length;
+  const named = useNamed(events);
   return html`${live && html`<p class="live-line" role="status"><span class=${`live ${held ? "" : "open"}`}>${t(held ? "log.live.held" : "log.live")}</span> <${Button} kind="quiet" onClick=${() => setHeld(!held)}>${t(held ? "log.live.go" : "log.live.hold")}<//></p>`}
     <${Problem} error=${error} again=${() => read()} />
     ${!events.length && !busy && !error && html`<${Empty} title=${t("log.none")}><p>${t("log.none.what")}</p><//>`}
     ${events.length > 0 && html`<div class="table-box" tabindex="0" role="group" aria-label=${t("screen.log")}><table class="log"><thead><tr>${["happened", "about", "by", "position"].map((name) => html`<th key=${name} class=${`l-${name}`}>${t(`log.column.${name}`)}</th>`)}</tr></thead>
-      <tbody>${events.map((one) => html`<${Row} key=${one.position} owner=${owner} event=${one} focus=${focus === one.position} onRaw=${() => setRaw(one)} />`)}</tbody></table></div>`}
+      <tbody>${events.map((one) => html`<${Row} key=${one.position} owner=${owner} event=${one} named=${named} focus=${focus === one.position} onRaw=${() => setRaw(one)} />`)}</tbody></table></div>`}
     ${hidden > 0 && html`<p class="muted">${t("log.hidden", { count: number(hidden) })} <${Button} kind="quiet" onClick=${() => setParams({ jobs: "true" })}>${t("log.hidden.show")}<//></p>`}
     ${next && html`<p><${Button} disabled=${busy} onClick=${() => read(next)}>${t("log.more")}<//> <span class="muted">${looked && t("log.looked", { count: number(looked.looked), position: looked.looked_to ?? "–" })}</span></p>`}
     ${raw && html`<${Raw} owner=${owner ?? raw.owner} event=${raw} onClose=${() => setRaw(null)} />`}`;
 }
 
-/** What an event is about: its own words as far as they may be told, else the ids that it names. */
-function about({ type, data }) {
-  if (!data) return "";
-  if (type === "MemoriesAccessed") return String(data.query ?? data.accesses?.[0]?.query ?? data.turn_id ?? "");
-  const text = data.content ?? data.text ?? data.summary ?? data.correction ?? data.reason;
-  const ids = data.memory_id ?? data.into ?? data.turn_id ?? (data.memory_ids ?? data.memories ?? data.sources ?? [])[0];
-  return [text, ids].find((one) => typeof one === "string" && one) ?? "";
+/** What an event says in its own words. */
+const wordsOf = ({ data }) => data?.content ?? data?.text ?? data?.summary ?? data?.correction ?? data?.query ?? data?.accesses?.[0]?.query ?? (data?.object && `${data.subject} ${data.predicate} ${data.object}`);
+
+/** The memories that it names. */
+const idsOf = ({ data }) => [data?.memory_id ?? data?.into, data?.a, data?.b, ...(data?.memory_ids ?? data?.memories ?? data?.accesses?.[0]?.shown ?? [])].filter((one) => typeof one === "string");
+
+const keyOf = (owner, id) => JSON.stringify([owner, id]);
+
+/** Texts of memories that events name without saying them: of events that said them, else asked for. */
+export function useNamed(events) {
+  const { query } = useMoment();
+  const [asked, setAsked] = useState({});
+  const said = Object.fromEntries([...events].reverse().filter((one) => /Created|Revised|Merged/.test(one.type) && wordsOf(one)).map((one) => [keyOf(one.owner, idsOf(one)[0]), wordsOf(one)]));
+  const named = events.filter((one) => !wordsOf(one) && may("read", one.owner)).flatMap((one) => idsOf(one).slice(0, 2).map((id) => keyOf(one.owner, id)));
+  const wanted = [...new Set(named)].filter((key) => !(key in said)).slice(0, MOST_NAMED);
+  useEffect(() => {
+    const leave = new AbortController();
+    (async () => {
+      for (const key of wanted.filter((one) => !(one in asked))) {
+        const [owner, id] = JSON.parse(key);
+        const told = await ask(path("owners", owner, "memories", id), { trace: "false", ...query }, leave.signal).catch(() => null);
+        if (leave.signal.aborted) return;
+        setAsked((was) => ({ ...was, [key]: told?.content }));
+      }
+    })();
+    return () => leave.abort();
+  }, [wanted.join()]);
+  return { ...asked, ...said };
 }
 
-/** What happened, in words. A negation that names what holds instead is a correction. */
-export function About({ event }) {
-  const key = event.type === "MemoryNegated" && event.data?.correction ? "happened.corrected" : `happened.${event.type}`;
-  return html`<span class="muted" title=${plain(event.type)}>${has(key) ? t(key) : html`<${EventName} type=${event.type} />`}</span> <${Said} text=${about(event)} lines=${2} />`;
+/** What happened, in words. A negation that names what is true instead is a correction. */
+export function About({ event, named }) {
+  const what = t(`event.${event.type === "MemoryNegated" && event.data?.correction ? "corrected" : event.type}`);
+  const words = wordsOf(event);
+  const ids = words ? [] : idsOf(event);
+  const reason = event.data?.reason;
+  return html`<span class="muted" title=${plain(event.type)}>${words || ids.length ? t("event.names", { event: what }) : what}</span>${words && html`<${Said} text=${words} lines=${2} />`}
+    ${ids.slice(0, 2).map((id, index) => html`${index > 0 && html`<span class="muted"> · </span>`}<span title=${plain(id)}><${Said} text=${named[keyOf(event.owner, id)] ?? id} lines=${2} /></span>`)}${ids.length > 2 && html` <span class="muted">${t("memories.facet.more", { count: number(ids.length - 2) })}</span>`}
+    ${reason && html` <span class="muted">“<${Said} text=${reason} />”</span>`}`;
 }
 
-function Row({ owner, event, focus, onRaw }) {
+function Row({ owner, event, named, focus, onRaw }) {
   return html`<tr class=${`${event.isNew ? "is-new" : ""} ${focus ? "chosen" : ""}`}>
     <td class="l-happened" title=${`${t("log.column.recorded")}: ${event.recorded_at?.slice(0, 19).replace("T", " ")}`}><${When} at=${event.occurred_at} /></td>
-    <td class="l-about"><${About} event=${event} />
-      ${event.folded === false && html` <${Chip} tone="bad">${t("log.waiting")}<//>`}${event.late_by !== null && html` <${Chip}>${t("log.late.by", { time: duration(event.late_by) })}<//>`}${event.withheld && html` <${Chip} tone="warn">${t("log.withheld", { why: t(`mark.${event.withheld}`) })}<//>`}${event.problem && html` <${Chip} tone="bad"><${ByService} text=${event.problem} /><//>`}</td>
+    <td class="l-about"><${About} event=${event} named=${named} />
+      ${event.folded === false && html` <${Chip} tone="bad">${t("log.waiting")}<//>`}${event.late_by !== null && html` <small class="muted">${t("log.late.by", { time: duration(event.late_by) })}</small>`}${event.withheld && html` <${Chip} tone="warn">${t("log.withheld", { why: t(`mark.${event.withheld}`) })}<//>`}${event.problem && html` <${Chip} tone="bad"><${ByService} text=${event.problem} /><//>`}</td>
     <td class="l-by"><${Said} text=${who(event)} />${!owner && html`<br /><${To} parts=${["owners", event.owner, "log"]}><${Said} text=${event.owner} /><//>`}</td>
     <td class="l-position"><button type="button" class="as-link id" onClick=${onRaw}>${event.position}</button></td>
   </tr>`;

@@ -5,7 +5,7 @@ import { askText, path, useAsk } from "../core/http.js";
 import { go, setParams, To, to, useHere } from "../core/location.js";
 import { useMoment } from "../core/moment.js";
 import { Asked, Button, Chip, download, Empty, Field, Panel, Screen } from "../core/parts.js";
-import { picture } from "../core/picture.js";
+import { drawInto } from "../core/picture.js";
 import { modeOf } from "../core/rights.js";
 import { plain, Said } from "../core/said.js";
 import { useShared } from "../core/store.js";
@@ -59,11 +59,7 @@ function Drawn({ owner, told, question }) {
 function Live({ text, owner, onPick }) {
   const place = useRef(null);
   useEffect(() => {
-    const root = picture(text);
-    root.removeAttribute("width");
-    root.removeAttribute("height");
-    root.setAttribute("role", "group");
-    place.current.replaceChildren(root);
+    const root = drawInto(place.current, text);
     const nodes = [...root.querySelectorAll(".node")];
     const beside = new globalThis.Map(nodes.map((node) => [node.dataset.id, new Set([node.dataset.id])]));
     for (const edge of root.querySelectorAll(".edge")) {

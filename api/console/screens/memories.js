@@ -11,6 +11,7 @@ import { Age, plain, Said } from "../core/said.js";
 import { number, t, weight } from "../core/words.js";
 import { ExportDialog } from "./exporting.js";
 import { Inbox } from "./inbox.js";
+import { State } from "./state.js";
 import { Statistics } from "./statistics.js";
 import { AddDialog, DeleteDialog, EditDialog, restore } from "./verbs.js";
 import "../words/memories.js";
@@ -32,12 +33,6 @@ const FILTERS = FACETS.map(([, filter]) => filter);
 const SORTS = ["activated", "created", "updated", "weight", "id"];
 const MOST_PICKED = 1000;
 const MOST_OF_A_FACET = 12;
-/** What state is good, what asks for a look. */
-export const TONES = {
-  live: "good", fading: "warn", kept_version: "warn", superseded: "none", merged: "none", proposed: "cool", set_aside: "warn", rejected: "bad", deleted: "bad", purged: "bad",
-  asserted: "good", inferred: "cool", imported: "none", disputed: "warn",
-};
-
 /** The filters of the address, as the service is asked. */
 function filtersOf(params, owner) {
   const told = { mode: modeOf(owner, params.get("mode"), "review").mode };
@@ -137,7 +132,7 @@ function Table({ owner, refreshed, live, setDialog, onDone, past, why }) {
           <${Button} kind="quiet" onClick=${() => setPicked(new Map())}>${t("memories.pick.none")}<//></span>`}
         ${shown?.total > 0 && html`<${Button} kind="quiet" onClick=${pickAll}>${t("memories.pick.page")}<//>`}
       </div>
-      <${Rows} of=${address + JSON.stringify(question)} page=${page} refreshed=${refreshed} label=${t("screen.memories")} height=${46}
+      <${Rows} of=${address + JSON.stringify(question)} page=${page} refreshed=${refreshed} label=${t("screen.memories")} height=${38}
         template="1.4rem minmax(14rem, 1fr) 7.6rem 8rem 5.6rem" onPick=${pick} isPicked=${(row) => picked.has(row.id)} onOpen=${open}
         columns=${[
           { name: "pick", title: html`<span class="out-of-sight">${t("memories.column.pick")}</span>`, class: "c-pick" },
@@ -152,22 +147,11 @@ function Table({ owner, refreshed, live, setDialog, onDone, past, why }) {
   </div>`;
 }
 
-/** The one thing about a memory that is not as usual, as a tone and words; null of one that holds. */
-function unusual(row) {
-  if (row.waiting?.length) return ["warn", t("memories.waiting")];
-  if (row.possible_conflicts?.length) return ["warn", t("memories.conflict")];
-  if (row.status !== "live") return [TONES[row.status], t(`status.${row.status}`)];
-  if (row.is_negated) return ["warn", t("memories.negated")];
-  if (row.trust === "disputed") return ["warn", t("trust.disputed")];
-  return row.tier === "core" || row.tier === "system" ? ["cool", t(`tier.${row.tier}`)] : null;
-}
-
 function cellsOf(row, { owner, now, picked, pick, most, whyEdit, whyDelete, setDialog }) {
-  const chip = unusual(row);
   return [
     html`<input type="checkbox" tabindex="-1" checked=${picked.has(row.id)} aria-label=${t("memories.pick", { id: plain(row.id) })} onChange=${() => pick(row)} />`,
     html`<span class="row-text"><${To} class="row-link" tabindex="-1" data-id=${row.id} title=${plain(row.id)} parts=${["owners", owner, "memory", row.id]}><${Said} text=${row.memory} lines=${1} /><//>
-      ${chip && html`<${Chip} tone=${chip[0]}>${chip[1]}<//>`}</span>`,
+      <${State} of=${row} /></span>`,
     html`<span class="figure">${weight(row.weight)}</span> <${Bar} share=${row.weight / most} label=${`${t("memories.column.weight")} ${weight(row.weight)}`} />`,
     html`<span class="muted"><${Age} at=${row.last_activated_at} now=${now} /></span>`,
     row.status === "deleted" || row.status === "purged" ? "" : html`<span class="row-actions"><${Button} kind="quiet" tabindex="-1" why=${whyEdit} onClick=${() => setDialog({ kind: "edit", memory: row })}>${t("memories.edit")}<//>

@@ -4,13 +4,13 @@ import { html, useState } from "../core/dom.js";
 import { path, useAsk, useFeed } from "../core/http.js";
 import { To } from "../core/location.js";
 import { useMoment } from "../core/moment.js";
-import { Asked, Button, Chip, Panel, Screen, useReadOnly } from "../core/parts.js";
+import { Asked, Bar, Button, Chip, Panel, Screen, useReadOnly } from "../core/parts.js";
 import { may, modeOf, useMe, whyNot } from "../core/rights.js";
-import { Id, plain, Said, When } from "../core/said.js";
+import { Age, Id, plain, Said, When } from "../core/said.js";
 import { has, number, t, weight } from "../core/words.js";
 import { Changes, EventDialog } from "./changes.js";
 import { Curves } from "./curves.js";
-import { TONES } from "./memories.js";
+import { State, TONES } from "./state.js";
 import { Origins } from "./origins.js";
 import { DeleteDialog, EditDialog } from "./verbs.js";
 import { ConfirmHolds, Negate, RestoreDialog, Reveal, Sensitivity, Unmerge } from "./memory_verbs.js";
@@ -27,23 +27,22 @@ export function Memory({ owner, id }) {
     setTurn((was) => was + 1);
   };
   useFeed(owner, (told) => told.some((one) => one.changes?.some((change) => change.memory === id)) && again(), !moment.past);
-  if (!found.data) return html`<${Screen} title=${t("screen.memory")}><p class="crumb"><${To} parts=${["owners", owner, "memories"]}>← ${t("memory.back")}<//></p><${Asked} of=${found} /><//>`;
+  if (!found.data) return html`<${Screen} title=${t("screen.memory")} lead=${html`<${Back} owner=${owner} />`}><${Asked} of=${found} /><//>`;
   return html`<${Asked} of=${found}>${(memory) => html`<${Told} key=${memory.id} owner=${owner} memory=${memory} address=${address} moment=${moment} turn=${turn} again=${again} />`}<//>`;
 }
+
+const Back = ({ owner }) => html`<${To} parts=${["owners", owner, "memories"]}>← ${t("memory.back")}<//>`;
 
 function Told({ owner, memory, address, moment, turn, again }) {
   const why = useAsk(address + "/why", { limit: 1, ...moment.query });
   const [event, setEvent] = useState(null);
   const [revealed, setRevealed] = useState(null);
   const text = (moment.past ? null : revealed) ?? memory.content;
-  return html`<${Screen} title=${t("screen.memory")} actions=${html`<${Verbs} owner=${owner} memory=${memory} again=${again} onRevealed=${setRevealed} />`}>
-    <p class="crumb"><${To} parts=${["owners", owner, "memories"]}>← ${t("memory.back")}<//></p>
+  return html`<${Screen} title=${t("screen.memory")} lead=${html`<${Back} owner=${owner} />`} actions=${html`<${Verbs} owner=${owner} memory=${memory} again=${again} onRevealed=${setRevealed} />`}>
     <${Panel} class="memory-head">
-      <p class="memory-text"><${Said} text=${text} /></p>
-      <p class="memory-small"><${Id} text=${memory.id} /> <${Chip} tone=${TONES[memory.status]}>${t(`status.${memory.status}`)}<//> <${Chip} tone=${TONES[memory.trust]}>${t(`trust.${memory.trust}`)}<//>
-        <${Chip}>${t(`level.${memory.level}`)}<//> ${memory.tier !== "fact" && html`<${Chip} tone="cool">${t(`tier.${memory.tier}`)}<//>`} ${memory.is_negated && html`<${Chip} tone="warn">${t("reason.negated")}<//>`}
-        ${memory.sensitivity > 0 && html`<${Chip} tone=${memory.sensitivity > 2 ? "bad" : "warn"}>${t(memory.sensitivity > 2 ? "memory.secret" : `reason.sensitive`)} ${memory.sensitivity}<//>`}
-        <strong class="figure">${t("memory.weight")} ${weight(memory.weight)}</strong></p>
+      <p class="memory-text" title=${plain(memory.id)}><${Said} text=${text} /></p>
+      <p class="memory-small"><span class="figure">${t("memory.weight")} ${weight(memory.weight)}</span> <${Bar} share=${memory.weight} label=${`${t("memory.weight")} ${weight(memory.weight)}`} /> <${Age} at=${memory.last_activated_at} now=${moment.query.as_of} /> <${State} of=${memory} />
+        ${memory.sensitivity > 0 && html`<${Chip} tone=${memory.sensitivity > 2 ? "bad" : "warn"}>${t(memory.sensitivity > 2 ? "memory.secret" : `reason.sensitive`)} ${memory.sensitivity}<//>`}</p>
       ${memory.successor && html`<p>${t("memory.successor")}: <${To} parts=${["owners", owner, "memory", memory.successor]}><${Said} text=${memory.corrected?.[0]?.now ?? memory.successor} /><//></p>`}
       ${memory.until && html`<p class="muted">${t("memory.until", { at: memory.until.slice(0, 16).replace("T", " ") })}</p>`}
       ${memory.waiting?.length > 0 && html`<p><${Chip} tone="warn">${t("memory.waits", { count: number(memory.waiting.length) })}<//> <${To} parts=${["owners", owner, "memories"]} params=${{ view: "inbox" }}>${t("memory.to-inbox")}<//></p>`}
@@ -110,13 +109,13 @@ function Uses({ owner, address, moment }) {
     : html`<p class="muted">${t("memory.uses.none")}</p>`}<//>`;
 }
 
-const DETAILS = ["kind", "category", "tier", "source", "speaker", "because", "project", "confidence", "importance", "mention_count", "access_count", "created_at", "updated_at", "last_activated_at"];
+const DETAILS = ["id", "kind", "category", "tier", "level", "trust", "source", "speaker", "because", "project", "confidence", "importance", "mention_count", "access_count", "created_at", "updated_at", "last_activated_at"];
 
 /** Details that are of a list which the page has words for. */
-const LISTED = { kind: "kind", category: "category", tier: "tier", source: "source" };
+const LISTED = { kind: "kind", category: "category", tier: "tier", level: "level", trust: "trust", source: "source" };
 
 function Details({ memory }) {
-  const shown = (name, value) => (name.endsWith("_at") ? html`<${When} at=${value} />` : LISTED[name] && value ? t(`${LISTED[name]}.${value}`) : html`<${Said} text=${value} />`);
+  const shown = (name, value) => (name === "id" ? html`<${Id} text=${value} />` : name.endsWith("_at") ? html`<${When} at=${value} />` : LISTED[name] && value ? t(`${LISTED[name]}.${value}`) : html`<${Said} text=${value} />`);
   const keywords = (memory.extracted_keywords ?? []).map((one) => one.word);
   const tags = memory.context?.tags ?? [];
   return html`<table><tbody>

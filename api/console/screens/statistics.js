@@ -34,7 +34,8 @@ const onlyNumbers = (told) => Object.fromEntries(Object.entries(told).filter(([,
 export const Figure = ({ value, name }) => html`<div class="figure-box"><strong class="figure">${value}</strong><span class="muted">${name}</span></div>`;
 
 function Counts({ title, counts, words }) {
-  const entries = Object.entries(counts);
+  const entries = Object.entries(counts).filter(([, count]) => count);
+  if (!entries.length) return null;
   const most = Math.max(...entries.map(([, count]) => count), 1);
   return html`<${Panel} title=${title}><table><tbody>${entries.map(([name, count]) => html`<tr key=${name}><th scope="row">${t(`${words}.${name}`)}</th>
     <td class="figure">${number(count)}</td><td><${Bar} share=${count / most} label=${`${count}`} /></td></tr>`)}</tbody></table><//>`;

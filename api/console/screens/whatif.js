@@ -127,7 +127,7 @@ function Differences({ owner, found }) {
     return [...new Set([...Object.keys(today).filter((name) => today[name] !== replayed[name]), ...(others ?? [])])];
   };
   return html`<div class="table-box" tabindex="0" role="group" aria-label=${t("whatif.differences", { count: "" })}><table><thead><tr><th>${t("whatif.column.memory")}</th><th>${t("whatif.column.now")}</th><th>${t("whatif.column.then")}</th><th>${t("whatif.column.fields")}</th></tr></thead>
-    <tbody>${found.differences.map((one) => html`<tr key=${one.id} class=${one.today?.shown !== one.replayed?.shown ? "turned" : ""}><td><${To} parts=${["owners", owner, "memory", one.id]}><${Said} text=${one.memory ?? one.id} lines=${2} /><//><br /><${Id} text=${one.id} class="muted" /></td>
+    <tbody>${found.differences.map((one) => html`<tr key=${one.id} class=${one.today?.shown !== one.replayed?.shown ? "turned" : ""}><td><${To} class="row-link" title=${plain(one.id)} parts=${["owners", owner, "memory", one.id]}><${Said} text=${one.memory ?? one.id} lines=${2} /><//></td>
       <td>${side(one.today)}</td><td>${side(one.replayed)}</td><td class="muted">${fields(one).map((name) => t(`field.${name}`)).join(", ")}</td></tr>`)}</tbody></table></div>`;
 }
 

@@ -44,7 +44,6 @@ words({
   "ask.withheld.shown-by": ["shown by {mode}", "在{mode}中显示"],
   "ask.withheld.secret": ["a secret: its page shows it if you give a reason", "机密：在其页面说明原因后可查看"],
   "ask.withheld.show": ["Ask in {mode} mode", "用{mode}模式提问"],
-  "ask.long-ago": ["long ago", "很久以前"],
   "ask.moved.new": ["only here", "仅此处"],
   "ask.moved.gone": ["not here", "此处没有"],
   "ask.moved.same": ["the same rank", "名次不变"],

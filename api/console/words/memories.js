@@ -44,7 +44,6 @@ words({
   "memories.restore": ["Restore", "恢复"],
   "memories.export": ["Export", "导出"],
   "memories.waiting": ["pending", "待办"],
-  "memories.negated": ["negated", "已否定"],
   "memories.conflict": ["may contradict", "可能矛盾"],
   "memories.by.status": ["State", "状态"],
   "memories.by.level": ["Level", "层级"],

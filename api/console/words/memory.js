@@ -56,7 +56,7 @@ words({
   "memory.text.until": ["until {at}", "直到 {at}"],
   "memory.text.one": ["The text never changed.", "从未改写。"],
   "memory.curves": ["Weight under every law", "各定律下的权重"],
-  "memory.curves.hint": ["Point at a curve to read it. Click a mark to open its event.", "指向曲线可读数。每个标记是一个事件：可打开。"],
+  "memory.curves.hint": ["Point at a curve to read it. Click a mark to open its event. Thin: hidden in normal mode.", "指向曲线可读数。每个标记是一个事件：可打开。细线：普通模式不显示。"],
   "memory.curves.read": ["Read at {at}", "{at} 的读数"],
   "memory.curves.hidden": ["withheld", "隐藏"],
   "memory.why": ["Why it weighs {weight}", "为何权重为 {weight}"],

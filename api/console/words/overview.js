@@ -13,6 +13,7 @@ words({
   "overview.none.what": ["Names, homes, people and lasting wishes appear here as soon as they are recorded.", "姓名、住处、亲友和长期要求一经记录就会显示在这里。"],
   "overview.waiting": ["Needs an answer", "需要答复"],
   "overview.waiting.count": ["{count} [change|changes] in the inbox", "待办中有 {count} 项更改"],
-  "overview.topics": ["What is stored", "存储的内容"],
+  "overview.topics": ["Facts by topic", "按主题的事实"],
+  "overview.all": ["all {count}", "全部 {count} 条"],
   "overview.latest": ["Latest changes", "最近的变化"],
 });
