@@ -2,12 +2,12 @@
 
 import { Door } from "./core/door.js";
 import { html, useEffect, useErrorBoundary, useRef, useState } from "./core/dom.js";
-import { path, useAsk } from "./core/http.js";
+import { away, path, useAsk } from "./core/http.js";
 import { To, useHere } from "./core/location.js";
 import { OwnerPicker, Owners } from "./core/owners.js";
 import { Button, Empty, Loading, Notes, Problem, Screen } from "./core/parts.js";
 import { AGAIN_MS, learn, may, useMe } from "./core/rights.js";
-import { plain } from "./core/said.js";
+import { coded, plain } from "./core/said.js";
 import { end, token } from "./core/session.js";
 import { shared, useShared } from "./core/store.js";
 import { theme, changeTheme } from "./core/theme.js";
@@ -17,6 +17,7 @@ import { isOpen, OF_OWNER, OF_STORE } from "./screens.js";
 import "./words/shell.js";
 
 const ALARMS_MS = 20_000;
+const BACK_MS = 2_000;
 
 /** The owner that was looked at last: the screens of the store keep it in the picker. */
 const lastOwner = shared(null);
@@ -50,7 +51,7 @@ function Known() {
     return () => clearInterval(timer);
   }, [limited]);
   if (who) return html`<${Frame} who=${who} />`;
-  return html`<main id="content">${error ? html`<${Screen} title="Engramlog" actions=${html`<${Chooser} />`}><${Problem} error=${error} again=${look} /><//>` : html`<${Loading} />`}</main>`;
+  return html`<${Away} /><main id="content">${error ? html`<${Screen} title="Engramlog" actions=${html`<${Chooser} />`}><${Problem} error=${error} again=${look} /><//>` : html`<${Loading} />`}</main>`;
 }
 
 function Frame({ who }) {
@@ -71,19 +72,22 @@ function Frame({ who }) {
       <div class="top-end">${may("operate", null) && html`<${Alarms} />`}<${Me} who=${who} /><${Chooser} /><${Button} kind="quiet" onClick=${end}>${t("session.end")}<//></div>
     </header>
     <${TimeBar} owner=${place.owner && may("read", place.owner) ? place.owner : undefined} twoHands=${place.found?.name === "ask" || (["memory", "compare"].includes(place.found?.name) && may("replay", place.owner))} />
+    <${Away} />
     <main id="content" tabindex="-1"><${Safe} key=${parts.join("/")}>
       ${place.owners ? html`<${Owners} />` : place.found && !isOpen(place.found, place.owner ?? null) ? html`<${Closed} verb=${place.found.needs} owner=${place.owner} />` : place.found ? html`<${place.found.screen} key=${place.owner} owner=${place.owner} id=${place.id} />` : html`<${Missing} />`}
     <//></main>
     <${Notes} />`;
 }
 
-/** At another place the page begins at its top, and who reads by ear or keys is there too. */
+/** At another place the page begins at its top, and who reads by ear or keys is there too: in the field that is typed into first, else at the page. */
 function useArrival(place) {
   const was = useRef(null);
   useEffect(() => {
     if (was.current !== null && was.current !== place) {
       scrollTo(0, 0);
-      document.getElementById("content")?.focus({ preventScroll: true });
+      document.querySelector("nav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
+      const first = matchMedia("(pointer: fine)").matches ? document.querySelector("#content [autofocus]") : null;
+      (first ?? document.getElementById("content"))?.focus({ preventScroll: true });
     }
     was.current = place;
   }, [place]);
@@ -117,6 +121,17 @@ function Me({ who }) {
   return html`<${To} class="chip me" parts=${["access"]} now=${true} aria-label=${words} title=${words}>${name}${at && html`<span class="me-until"> ${t("session.until", { at: at.slice(0, 10) })}</span>`}<//>`;
 }
 
+/** That the service does not answer; it is asked again until it does. */
+function Away() {
+  const shown = useShared(away);
+  useEffect(() => {
+    if (!shown) return undefined;
+    const timer = setInterval(() => !document.hidden && learn().catch(() => null), BACK_MS);
+    return () => clearInterval(timer);
+  }, [shown]);
+  return shown && html`<p class="problem away" role="alert">${coded(t("problem.unreachable"))}</p>`;
+}
+
 /** Alarms of the store stand on every screen: nothing fails in silence. */
 function Alarms() {
   const asked = useAsk(path("alarms"));
@@ -126,7 +141,6 @@ function Alarms() {
     return () => clearInterval(timer.current);
   }, []);
   const count = asked.data?.alarms?.length ?? 0;
-  if (asked.error && asked.error.status === 0) return html`<${To} class="chip bad" parts=${["operate"]} now=${true}>${t("problem.unreachable")}<//>`;
   return count ? html`<${To} class="chip bad" parts=${["operate"]} now=${true}>${t("alarms", { count })}<//>` : null;
 }
 

@@ -30,6 +30,9 @@ class Console:
         self.statuses: list[int] = []
         self.allowed: set[int] = set()
         """Statuses that this test asks for on purpose."""
+        page.add_init_script(
+            "clicks = 0; addEventListener('pointerdown', event => event.isTrusted && (clicks += 1), true)"
+        )
         page.on("console", self._said)
         page.on("pageerror", lambda error: self.faults.append(f"page error: {error}"))
         page.on("request", self._asked)
@@ -63,6 +66,11 @@ class Console:
         """Wait until the page is drawn and what it asked for is there."""
         self.page.wait_for_selector("h1")
         self.page.wait_for_function("() => !document.querySelector('.loading, .stale, [aria-busy=\"true\"]')")
+
+    @property
+    def clicks(self) -> int:
+        """How often the mouse was pressed since the page was loaded."""
+        return int(self.page.evaluate("clicks"))
 
     @property
     def at(self) -> str:

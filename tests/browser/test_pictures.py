@@ -28,7 +28,7 @@ class Picture(NamedTuple):
 
 COMPARED = {"q": "早上喝咖啡", "mode": "review", "as_of": "2025-04-20", "b.as_of": "2025-05-10", "beside": "moment"}
 PICTURES = {
-    "overview": Picture(place(OWNER, "overview"), ".topics a"),
+    "overview": Picture(place(OWNER, "overview"), ".topic a"),
     "memories": Picture(place(OWNER, "memories"), ".facet li"),
     "changes": Picture(place(OWNER, "compare", **{"from": "2025-04-20", "to": "2025-05-10"}), ".between li"),
     "ask": Picture(place(OWNER, "ask", q="早上喝什么 what does she drink", mode="review"), ".card"),

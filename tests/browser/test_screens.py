@@ -24,7 +24,7 @@ class Shown(NamedTuple):
 
 SCREENS = {
     "owners": Shown("/owners", "Choose an owner", "看谁的记忆？", ".owners li a"),
-    "overview": Shown(place(OWNER, "overview"), "Overview", "概览", ".topics a"),
+    "overview": Shown(place(OWNER, "overview"), "Overview", "概览", ".topic a"),
     "memories": Shown(place(OWNER, "memories"), "Memories", "记忆", ".rows-space .row a"),
     "inbox": Shown(place(OWNER, "memories", view="inbox"), "Memories", "记忆", ".inbox-item"),
     "statistics": Shown(place(OWNER, "memories", view="stats"), "Memories", "记忆", ".figure-box"),
@@ -49,7 +49,7 @@ SCREENS = {
     ),
     "memory": Shown(place(OWNER, "memory", "coffee"), "Memory", "一条记忆", ".mark"),
     "compare": Shown(
-        place(OWNER, "compare", **{"from": "2025-04-20", "to": "2025-05-10"}), "Compare", "比较", ".between li.panel"
+        place(OWNER, "compare", **{"from": "2025-04-20", "to": "2025-05-10"}), "Compare", "比较", ".between li"
     ),
     "what if": Shown(place(OWNER, "whatif", without_actors="user", q="早上喝什么"), "What if", "假如", "tbody tr"),
     "answers": Shown(place(OWNER, "answers"), "Answers", "回答", ".answers li"),

@@ -33,7 +33,7 @@ def test_find_why_a_memory_weighs_what_it_weighs(page_of: Opens) -> None:
     assert "newest mention" in (row.get_by_role("rowheader").get_attribute("title") or "")
     console.requests.clear()
     console.page.locator(".mark").nth(1).press("Enter")
-    console.page.get_by_role("dialog").get_by_text("MemoryMentioned").wait_for()
+    console.page.get_by_role("dialog").get_by_text("Mentioned again").wait_for()
     asked = [*console.asked_for("/events?", "limit=1"), *console.asked_for("/history?", "limit=20")]
     assert len(asked) == 2, "one event is found by its position, without reading the change log"
 
@@ -75,16 +75,16 @@ def test_look_back_at_a_day_and_see_what_changed_since(page_of: Opens) -> None:
     console.page.get_by_role("main").get_by_role("button", name="Compare", exact=True).click()
     console.settled()
     console.says("Changes since 2025-04-20, on the time line Happened.")
-    changed = console.page.locator(".between li.panel", has_text="I love strong coffee in the morning")
+    changed = console.page.locator(".between li", has_text="I love strong coffee in the morning")
     changed.get_by_text("live → kept version").wait_for()
-    changed.get_by_text("MemoryNegated").wait_for()
+    changed.get_by_text("No longer true").wait_for()
     assert console.violations() == []
-    changed.locator(".card-text a").click()
+    changed.locator("a.row-link").click()
     console.settled()
     assert ("as_of" in console.at.replace("b.as_of", ""), "b.as_of=2025-04-20" in console.at) == (False, True)
     console.page.go_back()
     console.settled()
-    changed.locator(".between-causes a").first.click()
+    changed.locator(".between-cause a").first.click()
     console.page.get_by_role("dialog").wait_for()
     assert "/log?at=" in console.at
 
@@ -152,9 +152,9 @@ def test_what_is_picked_is_exported_alone_in_whatever_state(page_of: Opens, stor
 
 def test_names_that_a_browser_takes_out_of_addresses_are_explained(page_of: Opens) -> None:
     console = page_of(place(".", "memories"))
-    console.says("Browsers remove the names `.` and `..` from addresses")
+    console.says("Browsers remove the names . and .. from addresses")
     console.go("/owners/mei/memory/..")
-    console.says("Browsers remove the names `.` and `..` from addresses")
+    console.says("Browsers remove the names . and .. from addresses")
 
 
 def test_an_inbox_of_many_is_paged(page_of: Opens, story: Service) -> None:
@@ -191,5 +191,5 @@ def test_a_page_that_nobody_touches_says_so_and_one_that_is_touched_does_not(pag
 @pytest.mark.parametrize("width", [1280, 390])
 def test_what_changed_is_sound_in_every_look(page_of: Opens, chinese: bool, dark: bool, width: int) -> None:
     look = page_of(place(OWNER, "compare", **{"from": "2025-04-20"}), width=width, chinese=chinese, dark=dark)
-    look.page.wait_for_selector(".between li.panel")
+    look.page.wait_for_selector(".between li")
     assert (look.violations(), look.overflow()) == ([], 0)

@@ -2,6 +2,7 @@
 
 import { html, useEffect, useRef, useState } from "./dom.js";
 import { Button, Command, Field } from "./parts.js";
+import { coded } from "./said.js";
 import { exchange, signIn, without } from "./session.js";
 import { useShared } from "./store.js";
 import { t, useLanguage } from "./words.js";
@@ -36,7 +37,7 @@ export function Door({ chooser }) {
   return html`<div class="door-top">${chooser}</div><main class="door" id="content">
     <img src="/console/icon.svg" alt="" width="56" height="56" />
     <h1>${t("door.title")}</h1>
-    <p ref=${told} tabindex="-1" class=${NO_FAULT.includes(why) ? "" : "problem"} role="status">${t(`door.${why}`)}</p>
+    <p ref=${told} tabindex="-1" class=${NO_FAULT.includes(why) ? "" : "problem"} role="status">${coded(t(`door.${why}`))}</p>
     <div class="columns">
       <section class="panel" aria-labelledby="door-key"><h2 id="door-key">${t("door.by-key")}</h2>
         <form class="form stacked" onSubmit=${byKey}>

@@ -8,6 +8,9 @@ import { shared } from "./store.js";
 /** Changes whenever something was refused to whoever asks. */
 export const denied = shared(null);
 
+/** Whether the service did not answer the last time. The frame says so, once for the whole page. */
+export const away = shared(false);
+
 /** What the service refused, with what it said of it (application/problem+json). */
 export class Refused extends Error {
   constructor(status, problem) {
@@ -85,8 +88,10 @@ async function send(address, { method = "GET", body, params, signal } = {}) {
     });
   } catch (error) {
     if (error.name === "AbortError") throw error;
+    away.set(true);
     throw new Refused(0, { title: "unreachable", detail: "" });
   }
+  away.set(false);
   if (answer.status === 401) {
     const { reason } = await problemOf(answer);
     if (shown === token.get()) lose(["revoked", "over"].includes(reason) ? `ended.${reason}` : "ended");

@@ -9,7 +9,7 @@ import { html } from "./dom.js";
 import { shared, useShared } from "./store.js";
 
 /** Of the moment: what other screens are given too. */
-export const MOMENT = ["as_of", "known", "b.as_of", "b.known", "b"];
+const MOMENT = ["as_of", "known", "b.as_of", "b.known", "b"];
 
 /** @param {string} fragment */
 export function read(fragment) {
@@ -47,7 +47,7 @@ addEventListener("hashchange", () => here.set(read(location.hash)));
 export const useHere = () => useShared(here);
 
 /** The moment's parameters of a place, as an object. */
-export function momentParams(params = here.get().params) {
+function momentParams(params = here.get().params) {
   return Object.fromEntries(MOMENT.filter((name) => params.has(name)).map((name) => [name, params.get(name)]));
 }
 

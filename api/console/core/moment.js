@@ -18,7 +18,7 @@ export function useMoment() {
   return momentOf(useHere().params);
 }
 
-export function momentOf(params) {
+function momentOf(params) {
   const a = hand(params, "a");
   const b = hand(params, "b");
   const hasB = params.has("b.as_of") || params.has("b.known") || params.get("b") === "now";

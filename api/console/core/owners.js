@@ -86,9 +86,10 @@ function NothingYet() {
   return html`<${Screen} title=${t("store.empty")} lead=${t("store.empty.what")}>
     <form class="panel first-memory" onSubmit=${add}>
       <${Field} label=${t("owner")} value=${owner} onChange=${setOwner} placeholder="alice" required maxlength="200" />
-      <${Field} label=${t("screen.memory")} kind="textarea" value=${text} onChange=${setText} placeholder="I drink coffee every morning" required />
+      <${Field} label=${t("screen.memory")} kind="textarea" value=${text} onChange=${setText} placeholder=${t("store.empty.text")} required />
       <${Problem} error=${error} />
-      <${Button} kind="main" type="submit" disabled=${!owner.trim() || !text.trim()} why=${owner.trim() ? whyNot("produce", owner.trim(), { actor: "user" }) : undefined}>${t("store.empty.add")}<//>
+      <div class="actions"><${Button} kind="main" type="submit" disabled=${!owner.trim() || !text.trim()} why=${owner.trim() ? whyNot("produce", owner.trim(), { actor: "user" }) : undefined}>${t("store.empty.add")}<//>
+        <${Button} onClick=${() => { setOwner("alice"); setText(t("store.empty.text")); }}>${t("store.empty.example")}<//></div>
     </form>
     <${Command} text=${'engramlog add alice "I drink coffee every morning"'} />
     <${Command} text="engramlog import turns chat.json --shape auto --owner alice" />

@@ -1,7 +1,7 @@
 /** Parts that every screen is made of. */
 
 import { html, useEffect, useId, useRef, useState } from "./dom.js";
-import { newKey } from "./http.js";
+import { away, newKey } from "./http.js";
 import { useHere } from "./location.js";
 import { Refusal } from "./reason.js";
 import { Said } from "./said.js";
@@ -88,9 +88,11 @@ export const Bar = ({ share, tone = "cool", label }) => html`<span class=${`bar 
 /** Why something was refused, for a note. */
 export const told = (error) => html`<${Refusal} error=${error} />`;
 
-/** What went wrong, which field, what was got, what is allowed. */
+/** What went wrong, which field, what was got, what is allowed. That nobody answers is said by the frame; once somebody does, it is asked again. */
 export function Problem({ error, again }) {
-  if (!error) return null;
+  const waits = Boolean(again) && error?.problem?.title === "unreachable";
+  useEffect(() => (waits ? away.listen((now) => !now && again()) : undefined), [waits]);
+  if (!error || waits) return null;
   return html`<div class="problem" role="alert">
     <${Refusal} error=${error} />
     ${again && html`<${Button} onClick=${again}>${t("problem.again")}<//>`}
@@ -99,10 +101,11 @@ export function Problem({ error, again }) {
 
 export const Loading = ({ what }) => html`<p class="loading" role="status"><span class="spinner" aria-hidden="true"></span>${what ?? t("loading")}</p>`;
 
-/** A place without data says what to do next: `children` has the actions, `commands` what to type. */
-export const Empty = ({ title, children, commands = [] }) => html`<div class="empty">
+/** A place without data says what to do next: `examples` are buttons, [words, what a click does]; `commands` what to type. */
+export const Empty = ({ title, children, examples = [], commands = [] }) => html`<div class="empty">
   <h2>${title}</h2>
   ${children}
+  ${examples.length > 0 && html`<p class="actions">${examples.map(([words, act]) => html`<${Button} key=${words} onClick=${act}>${words}<//>`)}</p>`}
   ${commands.map((one) => html`<${Command} text=${one} />`)}
 </div>`;
 
@@ -129,6 +132,8 @@ export function Asked({ of, children, what }) {
   return html`<${Problem} error=${of.error} again=${of.reload} /><div class=${of.loading ? "stale" : ""} aria-busy=${of.loading}>${children(of.data)}</div>`;
 }
 
+const focusField = (dialog) => dialog.querySelector("form textarea:enabled, form input:not([type=checkbox]):enabled, form select:enabled")?.focus();
+
 /** A window in front: Escape closes it, the focus goes back to where it was. */
 export function Dialog({ title, onClose, children, wide }) {
   const place = useRef(null);
@@ -137,7 +142,7 @@ export function Dialog({ title, onClose, children, wide }) {
     const was = document.activeElement;
     const dialog = place.current;
     dialog.showModal();
-    dialog.querySelector("form textarea:enabled, form input:not([type=checkbox]):enabled, form select:enabled")?.focus();
+    focusField(dialog);
     return () => {
       if (dialog.open) dialog.close();
       if (was?.isConnected) was.focus();
@@ -155,15 +160,17 @@ export function Dialog({ title, onClose, children, wide }) {
 }
 
 /**
- * Ask before something is changed. `first`: a promise of what it would touch (a dry run), asked anew when `again` changes and shown by
- * `children(told)`; `act(told, key)` does it, and closes where it went well. A second try has the same key.
+ * Ask before something is changed, or what to change: a form, which Enter sends. `first`: a promise of what it would touch (a dry run),
+ * asked again when `again` changes and shown by `children(would)`; `act(key, would)` does it, and closes if it went well. A second try
+ * has the same key. `forGood`: it cannot be undone, so Enter does not do it.
  */
-export function Confirm({ title, kind = "danger", verb, first, again, act, onClose, children }) {
-  const [told, setTold] = useState(first ? null : {});
+export function Confirm({ title, kind = "main", verb, first, again, ready = true, wide, forGood, act, onClose, children }) {
+  const [would, setWould] = useState(first ? null : {});
   const [looks, setLooks] = useState(Boolean(first));
-  const key = useRef(newKey());
   const [error, setError] = useState(null);
   const [busy, setBusy] = useState(false);
+  const key = useRef(newKey());
+  const form = useRef(null);
   useEffect(() => {
     if (!first) return undefined;
     let left = false;
@@ -173,29 +180,33 @@ export function Confirm({ title, kind = "danger", verb, first, again, act, onClo
       setLooks(false);
       set(what);
     };
-    first().then(done(setTold), done(setError));
+    first().then(done(setWould), done(setError));
     return () => {
       left = true;
     };
   }, [again]);
+  const known = would !== null;
+  useEffect(() => void (first && known && focusField(form.current.closest("dialog"))), [known]);
   const go = async () => {
     setBusy(true);
     setError(null);
     try {
-      await act(told, key.current);
+      await act(key.current, would);
       onClose();
     } catch (refused) {
       setError(refused);
       setBusy(false);
     }
   };
-  return html`<${Dialog} title=${title} onClose=${onClose}>
-    ${told ? html`<div class=${looks ? "stale" : ""}>${children?.(told)}</div>` : !error && html`<${Loading} what=${t("confirm.looking")} />`}
-    <${Problem} error=${error} />
-    <div class="dialog-foot">
-      <${Button} onClick=${onClose}>${t("cancel")}<//>
-      <${Button} kind=${kind} disabled=${!told || busy || looks} onClick=${go}>${verb}<//>
-    </div>
+  return html`<${Dialog} title=${title} onClose=${onClose} wide=${wide}>
+    <form class="form stacked" ref=${form} onSubmit=${(event) => { event.preventDefault(); if (!forGood) go(); }}>
+      ${known ? html`<div class=${`form stacked ${looks ? "stale" : ""}`}>${typeof children === "function" ? children(would) : children}</div>` : !error && html`<${Loading} what=${t("confirm.looking")} />`}
+      <${Problem} error=${error} />
+      <div class="dialog-foot">
+        <${Button} onClick=${onClose}>${t("cancel")}<//>
+        <${Button} kind=${kind} type=${forGood ? "button" : "submit"} onClick=${forGood ? go : undefined} disabled=${!known || busy || looks || !ready}>${verb}<//>
+      </div>
+    </form>
   <//>`;
 }
 

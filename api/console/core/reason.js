@@ -1,7 +1,7 @@
 /** What the service says in sentences, in the page's words where it names them, else as it stands there, marked as English. */
 
 import { html } from "./dom.js";
-import { plain, Said } from "./said.js";
+import { coded, plain, Said } from "./said.js";
 import { has, language, like, t } from "./words.js";
 import "../words/log.js";
 import "../words/memory.js";
@@ -47,7 +47,7 @@ const NAMED = /^[\w.:/+*#@-]+(?:(?:, | or |, or )[\w.:/+*#@-]+)+$/;
 const ONE = /^[\w.:/+*#@-]+$/;
 
 /** What is allowed, in the page's words; null where it has none for it. */
-export function allowedWords(allowed) {
+function allowedWords(allowed) {
   const text = String(allowed);
   if (ONE.test(text)) return text;
   if (NAMED.test(text)) return text.split(/, or |, | or /).join(t("list.comma"));
@@ -60,7 +60,7 @@ export function Refusal({ error }) {
   const first = lead(error);
   if (kind === "AccessDenied") return html`<p><strong>${t("rights.denied")}</strong></p>${needed(error.problem) && html`<p>${needed(error.problem)}</p>`}
     ${(!error.problem.verb || language.get() === "en") && html`<p class="muted"><${ByService} text=${detail} /></p>`}`;
-  if (!detail) return html`<p><strong>${first ?? error.message}</strong></p>`;
+  if (!detail) return html`<p><strong>${coded(first ?? error.message)}</strong></p>`;
   const english = language.get() === "en";
   const named = first ?? (!english && has(`error.${kind}`) ? t(`error.${kind}`) : null);
   const said = field !== undefined && allowed !== undefined && allowedWords(allowed) !== null;
@@ -80,7 +80,7 @@ function needed({ verb, owner, mode, actor }) {
 }
 
 /** What a listener does not answer: what is about the store as a whole, beyond this machine. */
-export const isElsewhere = (error) => error?.status === 403 && error.problem?.error === "Forbidden";
+const isElsewhere = (error) => error?.status === 403 && error.problem?.error === "Forbidden";
 
 function lead(error) {
   if (isElsewhere(error)) return t("rights.elsewhere");

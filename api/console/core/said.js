@@ -51,5 +51,8 @@ export function Age({ at, now }) {
   return html`<time datetime=${at} title=${`${at.slice(0, 19).replace("T", " ")} UTC`}>${shown}</time>`;
 }
 
+/** Words of the page: what stands between backticks is for the terminal. */
+export const coded = (text) => text.split("`").map((one, index) => (index % 2 ? html`<code>${one}</code>` : one));
+
 /** An id, position or other name that a program gave. */
 export const Id = ({ text, ...rest }) => html`<${Said} text=${text} class=${`id ${rest.class ?? ""}`} />`;

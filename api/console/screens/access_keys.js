@@ -6,7 +6,6 @@ import { Button, Check, Confirm, Copy, Dialog, Field, note } from "../core/parts
 import { Id, plain, Said } from "../core/said.js";
 import { t } from "../core/words.js";
 import { areWhole, asTold, FIRST, Grants, GrantsForm } from "./access_grants.js";
-import { FormDialog } from "./verbs.js";
 
 export function MakeKey({ principal = "", known, onClose, onDone }) {
   const [name, setName] = useState(principal);
@@ -28,7 +27,7 @@ export function MakeKey({ principal = "", known, onClose, onDone }) {
     onDone();
   };
   if (made) return html`<${ShownOnce} made=${made} onClose=${onClose} />`;
-  return html`<${FormDialog} wide=${true} title=${t("access.make")} verb=${t("access.make")} act=${act} onClose=${() => !done.current && onClose()} ready=${name.trim() && (!sets || areWhole(grants))}>
+  return html`<${Confirm} wide=${true} title=${t("access.make")} verb=${t("access.make")} act=${act} onClose=${() => !done.current && onClose()} ready=${name.trim() && (!sets || areWhole(grants))}>
     <${Field} label=${t("access.principal")} hint=${t("access.principal.hint")} value=${name} onChange=${setName} maxlength="64" spellcheck=${false} required />
     ${there && html`<${Check} label=${t("access.keeps")} checked=${keeps} onChange=${setKeeps} />`}
     ${sets && html`<${GrantsForm} grants=${grants} onChange=${setGrants} />`}
@@ -56,7 +55,7 @@ export function RevokeKey({ principal, keyId, onClose, onDone }) {
     note(t("access.revoked"));
     onDone();
   };
-  return html`<${Confirm} title=${t("access.revoke.title")} verb=${t("access.revoke")} act=${act} onClose=${onClose}>${() => html`
+  return html`<${Confirm} kind="danger" forGood=${true} title=${t("access.revoke.title")} verb=${t("access.revoke")} act=${act} onClose=${onClose}>${() => html`
     <p><${Id} text=${keyId} /> · <${Said} text=${principal} /></p><p>${t("access.revoke.what")}</p>
     <${Field} label=${t("access.reason")} value=${reason} onChange=${setReason} maxlength="400" />`}<//>`;
 }
@@ -80,7 +79,7 @@ export function ChangeGrants({ of, onClose, onDone }) {
     note(t("access.changed"));
     onDone();
   };
-  return html`<${FormDialog} wide=${true} title=${t("access.change.label", { principal: plain(of.principal) })} verb=${t("access.set")} act=${act} onClose=${onClose} ready=${changes && areWhole(grants)}>
+  return html`<${Confirm} wide=${true} title=${t("access.change.label", { principal: plain(of.principal) })} verb=${t("access.set")} act=${act} onClose=${onClose} ready=${changes && areWhole(grants)}>
     <${GrantsForm} grants=${grants} onChange=${setGrants} />
     <${Field} label=${t("access.reason")} value=${reason} onChange=${setReason} maxlength="400" />
     <section class="touches" aria-label=${t("access.changes")} aria-live="polite"><h3>${t("access.changes")}</h3>

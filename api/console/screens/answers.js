@@ -2,13 +2,14 @@
 
 import { html, useState } from "../core/dom.js";
 import { path, useAsk } from "../core/http.js";
-import { setParams, To, useHere } from "../core/location.js";
+import { go, setParams, To, to, useHere } from "../core/location.js";
 import { useMoment } from "../core/moment.js";
 import { Asked, Button, Chip, Copy, Empty, Panel, Screen } from "../core/parts.js";
 import { Reason, reasonWords, who } from "../core/reason.js";
-import { Id, plain, Said, When } from "../core/said.js";
+import { coded, Id, plain, Said, When } from "../core/said.js";
 import { has, number, t, weight } from "../core/words.js";
 import { TONES } from "./state.js";
+import "../words/ask.js";
 import "../words/log.js";
 
 const PAGE = 30;
@@ -30,7 +31,7 @@ function List({ owner }) {
         <p class="card-small">${t("answers.memories", { count: number(one.memories) })} ${one.session && html`· <button type="button" class="as-link" onClick=${() => setParams({ session: one.session, offset: null })}><${Said} text=${one.session} /></button>`}</p></li>`)}</ol>
       <p>${offset > 0 && html`<${Button} onClick=${() => setParams({ offset: Math.max(0, offset - PAGE) || null })}>←<//>`}
         ${told.total > offset + told.answers.length && html`<${Button} onClick=${() => setParams({ offset: offset + PAGE })}>${t("answers.older")}<//>`} <span class="muted figure">${offset + 1}–${offset + told.answers.length} / ${number(told.total)}</span></p>`
-    : html`<${Empty} title=${t("answers.none")} commands=${[`engramlog context ${/^[\w.-]+$/.test(owner) ? owner : `'${owner.replaceAll("'", "'\\''")}'`} "What does she drink?" --turn turn-1 --trace`]}><p>${t("answers.none.what")}</p><//>`}<//>`;
+    : html`<${Empty} title=${t("answers.none")} commands=${[`engramlog context ${/^[\w.-]+$/.test(owner) ? owner : `'${owner.replaceAll("'", "'\\''")}'`} "What does she drink?" --turn turn-1 --trace`]} examples=${[[t("answers.none.try"), () => go(to(["owners", owner, "ask"], { q: t("ask.example.likes"), tab: "context" }))]]}><p>${coded(t("answers.none.what"))}</p><//>`}<//>`;
 }
 
 function Answer({ owner, id }) {

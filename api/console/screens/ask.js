@@ -50,7 +50,7 @@ export function Ask({ owner }) {
   };
   return html`<${Screen} title=${t("screen.ask")} lead=${t("ask.lead")}>
     <form class="form ask-bar" onSubmit=${go} role="search">
-      <${Field} wide label=${t("ask.question")} kind="search" value=${question} onChange=${setQuestion} placeholder=${t("ask.placeholder")} maxlength="2000" />
+      <${Field} wide label=${t("ask.question")} kind="search" value=${question} onChange=${setQuestion} placeholder=${t("ask.placeholder")} maxlength="2000" autofocus />
       <${Button} kind="main" type="submit" disabled=${!question.trim()}>${t("ask.go")}<//>
       <${Button} why=${why} disabled=${!question.trim()} title=${t("ask.agent.hint")} onClick=${asAgent}>${t("ask.agent")}<//>
       <${Field} label=${t("ask.mode")} value=${mode} options=${options} onChange=${(one) => setParams({ mode: one === "normal" ? null : one })} />
@@ -58,7 +58,7 @@ export function Ask({ owner }) {
     </form>
     <div class="tabs" role="group" aria-label=${t("screen.ask")}>${["ranked", "context"].map((name) => html`<${Button} key=${name} aria-pressed=${tab === name ? "true" : "false"}
       onClick=${() => setParams({ tab: name === "ranked" ? null : name })}>${t(`ask.tab.${name}`)}<//>`)}</div>
-    ${!asked ? html`<${Empty} title=${t("ask.start")}><p>${t("ask.start.what")}</p><//>`
+    ${!asked ? html`<${Empty} title=${t("ask.start")} examples=${["who", "likes", "plans"].map((one) => [t(`ask.example.${one}`), () => setParams({ q: t(`ask.example.${one}`) })])}><p>${t("ask.start.what")}</p><//>`
       : tab === "context" ? html`<${Context} owner=${owner} question=${asked} moment=${moment} />`
       : html`<${Asked} of=${found}>${(told) => html`<${Ranking} owner=${owner} question=${asked} mode=${mode} told=${told} moment=${moment} beside=${beside} />`}<//>`}
   <//>`;
@@ -123,7 +123,7 @@ function Ranking({ owner, question, mode, told, moment, beside }) {
       : told.results.length
         ? html`<${Legend} cards=${told.results}>${t("ask.total", { shown: number(told.results.length), total: number(told.total) })}<//>
           <${Cards} owner=${owner} question=${question} mode=${mode} told=${told} moment=${moment} />`
-        : html`<${Empty} title=${t("ask.none")}><p>${t(told.withheld.length ? "ask.none.withheld" : "ask.none.what")}</p><//>`}
+        : html`<${Empty} title=${t("ask.none")} examples=${mode === "normal" && may("read", owner, { mode: "review" }) ? [[t("ask.withheld.show", { mode: t("mode-name.review") }), () => setParams({ mode: "review" })]] : []}><p>${t(told.withheld.length ? "ask.none.withheld" : "ask.none.what")}</p><//>`}
     <${Shelf} owner=${owner} withheld=${told.withheld} mode=${mode} />`;
 }
 

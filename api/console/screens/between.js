@@ -23,7 +23,7 @@ const AGO = [["day", 1], ["week", 7], ["month", 30]];
  * The two hands as `diff` asks for them: one line on which they differ, the earlier one first, and what both have on the other line.
  * `both`: they differ on both lines, which one answer cannot tell apart; `same`: they do not differ; `ahead`: one stands beyond now.
  */
-export function sidesOf({ a, b }) {
+function sidesOf({ a, b }) {
   const other = b ?? {};
   const apart = ["as_of", "known"].filter((line) => a[line] !== other[line]);
   if (apart.length !== 1) return { [apart.length ? "both" : "same"]: true };
@@ -66,7 +66,7 @@ export function Compare({ owner }) {
   };
   return html`<${Screen} title=${t("screen.compare")} lead=${t("between.what", { owner: plain(owner) })}>
     <form class="form manager-bar" onSubmit=${go}>
-      <${Field} label=${t("between.from")} kind="date" value=${from} onChange=${setFrom} max=${today} />
+      <${Field} label=${t("between.from")} kind="date" value=${from} onChange=${setFrom} max=${today} autofocus />
       <${Field} label=${t("between.to")} kind="date" value=${to} onChange=${setTo} max=${today} />
       <${Button} kind="main" type="submit" disabled=${!from}>${t("screen.compare")}<//>
       <${Field} label=${t("memories.mode")} value=${mode} options=${options} onChange=${(one) => setParams({ mode: one === "normal" ? null : one })} />
@@ -91,8 +91,7 @@ function Between({ owner, mode, everything }) {
 /** Nothing is chosen yet. */
 function Nothing() {
   const back = (days) => setParams({ from: new Date(Date.now() - days * DAY).toISOString().slice(0, 10), to: null });
-  return html`<${Empty} title=${t("between.same")}><p>${t("between.same.what")}</p>
-    <p class="actions centred">${AGO.map(([name, days]) => html`<${Button} key=${name} onClick=${() => back(days)}>${t(`between.since.${name}`)}<//>`)}</p><//>`;
+  return html`<${Empty} title=${t("between.same")} examples=${AGO.map(([name, days]) => [t(`between.since.${name}`), () => back(days)])}><p>${t("between.same.what")}</p><//>`;
 }
 
 function Found({ owner, question, sides }) {

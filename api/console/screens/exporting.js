@@ -3,10 +3,9 @@
 import { html, useState } from "../core/dom.js";
 import { askBlob, path } from "../core/http.js";
 import { useMoment } from "../core/moment.js";
-import { Check, download, Field, note } from "../core/parts.js";
+import { Check, Confirm, download, Field, note } from "../core/parts.js";
 import { may } from "../core/rights.js";
 import { number, t } from "../core/words.js";
-import { FormDialog } from "./verbs.js";
 
 const ENDS = { jsonl: "jsonl", text: "md" };
 /** What is picked was seen in whatever state it is in. */
@@ -33,7 +32,7 @@ export function ExportDialog({ owner, picked = [], filtered = false, everything 
   };
   const audits = may("audit", owner); // what is hidden, and everything about somebody, is an auditor's
   const options = [...(picked.length && audits ? ["picked"] : []), "memories", ...(audits ? ["everything"] : [])];
-  return html`<${FormDialog} title=${t("export.title")} verb=${t("export.go")} act=${act} onClose=${onClose}>
+  return html`<${Confirm} title=${t("export.title")} verb=${t("export.go")} act=${act} onClose=${onClose}>
     <${Field} label=${t("export.what")} value=${what} options=${options.map((one) => [one, t(`export.${one}`, { count: number(picked.length) })])} onChange=${setWhat}
       hint=${what === "everything" ? undefined : t(what === "picked" ? "export.picked.hint" : filtered ? "export.filtered.hint" : "export.memories.hint")} />
     <${Field} label=${t("export.format")} value=${chosen} options=${formats.map((one) => [one, t(`export.format.${one}`)])} onChange=${setFormat} />

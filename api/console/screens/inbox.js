@@ -2,14 +2,13 @@
 
 import { html, useEffect, useState } from "../core/dom.js";
 import { path, tell, useAsk } from "../core/http.js";
-import { To } from "../core/location.js";
+import { setParams, To } from "../core/location.js";
 import { useMoment } from "../core/moment.js";
-import { Asked, Button, Chip, Empty, Field, note, Panel, Problem } from "../core/parts.js";
+import { Asked, Button, Chip, Confirm, Empty, Field, note, Panel, Problem } from "../core/parts.js";
 import { Reason, who } from "../core/reason.js";
 import { useWhyNot } from "../core/rights.js";
 import { plain, Said, When } from "../core/said.js";
 import { number, t } from "../core/words.js";
-import { FormDialog } from "./verbs.js";
 
 const PAGE = 50;
 
@@ -30,7 +29,7 @@ export function Inbox({ owner, refreshed, onDone }) {
         ${told.total > PAGE && html`<p class="actions"><${Button} disabled=${!from} onClick=${() => setFrom(Math.max(0, from - PAGE))}>${t("inbox.newer")}<//>
           <${Button} disabled=${from + told.items.length >= told.total} onClick=${() => setFrom(from + PAGE)}>${t("inbox.older")}<//>
           <span class="muted" role="status">${t("inbox.shown", { from: number(told.offset + 1), to: number(told.offset + told.items.length), total: number(told.total) })}</span></p>`}`
-      : html`<${Empty} title=${t("inbox.empty")}><p>${t("inbox.empty.what")}</p><//>`}<//>`;
+      : html`<${Empty} title=${t("inbox.empty")} examples=${[[t("memories.view.all"), () => setParams({ view: null })]]}><p>${t("inbox.empty.what")}</p><//>`}<//>`;
 }
 
 function Item({ owner, item, onDone }) {
@@ -64,7 +63,7 @@ function Item({ owner, item, onDone }) {
       ${item.kind !== "suggested_link" && html`<${Button} why=${why} disabled=${busy} onClick=${() => setWords(item.would_say ?? item.memory ?? "")}>${t("inbox.amend")}<//>`}
       <${Button} kind="danger" why=${why} disabled=${busy} onClick=${() => answer("reject")}>${t("inbox.reject")}<//>
     </div>
-    ${words !== null && html`<${FormDialog} title=${t("inbox.amend")} verb=${t("edit.go")} ready=${words.trim()} onClose=${() => setWords(null)} act=${() => answer("edit", { content: words })}>
+    ${words !== null && html`<${Confirm} title=${t("inbox.amend")} verb=${t("edit.go")} ready=${words.trim()} onClose=${() => setWords(null)} act=${() => answer("edit", { content: words })}>
       <${Field} label=${t("add.content")} kind="textarea" value=${words} onChange=${setWords} /><//>`}
   <//>`;
 }

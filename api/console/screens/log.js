@@ -2,14 +2,15 @@
 
 import { html, useEffect, useRef, useState } from "../core/dom.js";
 import { ask, path, useAsk, useVisible } from "../core/http.js";
-import { go, setParams, To, to, useHere } from "../core/location.js";
+import { go, here, setParams, To, to, useHere } from "../core/location.js";
 import { useMoment } from "../core/moment.js";
-import { Button, Check, Chip, Copy, Dialog, Empty, Field, Problem, Screen, Typed } from "../core/parts.js";
+import { Button, Check, Chip, Copy, Dialog, Empty, Field, Loading, Problem, Screen, Typed } from "../core/parts.js";
 import { ByService, who } from "../core/reason.js";
 import { may } from "../core/rights.js";
 import { plain, Said, When } from "../core/said.js";
 import { number, t } from "../core/words.js";
 import "../words/log.js";
+import "../words/memories.js";
 
 const PAGE = 60;
 const MOST = 600;
@@ -25,7 +26,8 @@ const TEXTS = ["session", "principal", "memory", "turn", "since", "until"];
 /** Seconds as people say them, in one unit. */
 export function duration(seconds) {
   for (const [unit, size] of [["days", 86_400], ["hours", 3_600], ["minutes", 60]]) {
-    if (seconds >= size) return t(`duration.${unit}`, { count: number(seconds / size, seconds / size < 10 ? 1 : 0) });
+    const count = seconds / size;
+    if (count >= 1) return t(`duration.${unit}`, { count: number(count, count < 10 && count % 1 >= 0.05 ? 1 : 0) });
   }
   return t("duration.seconds", { count: number(seconds, 0) });
 }
@@ -75,11 +77,7 @@ function Events({ owner, address, question, jobs, live, focus }) {
   const read = async (cursor, signal) => {
     setBusy(true);
     try {
-      let told = await ask(address, { ...question, limit: PAGE, cursor }, signal);
-      for (let read = 1; read < MOST_READS && told.next && !told.events.some(isShown); read += 1) {
-        const more = await ask(address, { ...question, limit: PAGE, cursor: told.next }, signal);
-        told = { ...told, ...more, events: [...told.events, ...more.events], follow: told.follow };
-      }
+      const told = await readOn(address, { ...question, limit: PAGE, cursor }, isShown, signal);
       setState((was) => ({ events: [...(cursor ? was.events : []), ...told.events], next: told.next, error: null, looked: told }));
       if (!cursor) follow.current = told.follow;
       if (!cursor && focus) setRaw(told.events.find((one) => one.position === focus) ?? null);
@@ -123,12 +121,23 @@ function Events({ owner, address, question, jobs, live, focus }) {
   const named = useNamed(events);
   return html`${live && html`<p class="live-line" role="status"><span class=${`live ${held ? "" : "open"}`}>${t(held ? "log.live.held" : "log.live")}</span> <${Button} kind="quiet" onClick=${() => setHeld(!held)}>${t(held ? "log.live.go" : "log.live.hold")}<//></p>`}
     <${Problem} error=${error} again=${() => read()} />
-    ${!events.length && !busy && !error && html`<${Empty} title=${t("log.none")}><p>${t("log.none.what")}</p><//>`}
+    ${!events.length && !busy && !error && html`<${Empty} title=${t("log.none")} examples=${[[t("memories.filters.clear"), () => go(to(here.get().parts))]]}><p>${t("log.none.what")}</p><//>`}
+    ${!events.length && busy && html`<${Loading} />`}
     ${events.length > 0 && html`<div class="table-box" tabindex="0" role="group" aria-label=${t("screen.log")}><table class="log"><thead><tr>${["happened", "about", "by", "position"].map((name) => html`<th key=${name} class=${`l-${name}`}>${t(`log.column.${name}`)}</th>`)}</tr></thead>
       <tbody>${events.map((one) => html`<${Row} key=${one.position} owner=${owner} event=${one} named=${named} focus=${focus === one.position} onRaw=${() => setRaw(one)} />`)}</tbody></table></div>`}
     ${hidden > 0 && html`<p class="muted">${t("log.hidden", { count: number(hidden) })} <${Button} kind="quiet" onClick=${() => setParams({ jobs: "true" })}>${t("log.hidden.show")}<//></p>`}
     ${next && html`<p><${Button} disabled=${busy} onClick=${() => read(next)}>${t("log.more")}<//> <span class="muted">${looked && t("log.looked", { count: number(looked.looked), position: looked.looked_to ?? "–" })}</span></p>`}
     ${raw && html`<${Raw} owner=${owner ?? raw.owner} event=${raw} onClose=${() => setRaw(null)} />`}`;
+}
+
+/** A page of events, and further ones while none of them is to be shown. */
+export async function readOn(address, question, isShown, signal) {
+  let told = await ask(address, question, signal);
+  for (let read = 1; read < MOST_READS && told.next && !told.events.some(isShown); read += 1) {
+    const more = await ask(address, { ...question, cursor: told.next }, signal);
+    told = { ...told, ...more, events: [...told.events, ...more.events], follow: told.follow };
+  }
+  return told;
 }
 
 /** What an event says in its own words. */
@@ -137,6 +146,8 @@ const wordsOf = ({ data }) => data?.content ?? data?.text ?? data?.summary ?? da
 /** The memories that it names. */
 const idsOf = ({ data }) => [data?.memory_id ?? data?.into, data?.a, data?.b, ...(data?.memory_ids ?? data?.memories ?? data?.accesses?.[0]?.shown ?? [])].filter((one) => typeof one === "string");
 
+const MOST_LETTERS = 240;
+const cut = (text) => ([...text].length > MOST_LETTERS ? `${[...text].slice(0, MOST_LETTERS).join("")} …` : text);
 const keyOf = (owner, id) => JSON.stringify([owner, id]);
 
 /** Texts of memories that events name without saying them: of events that said them, else asked for. */
@@ -167,8 +178,8 @@ export function About({ event, named }) {
   const words = wordsOf(event);
   const ids = words ? [] : idsOf(event);
   const reason = event.data?.reason;
-  return html`<span class="muted" title=${plain(event.type)}>${words || ids.length ? t("event.names", { event: what }) : what}</span>${words && html`<${Said} text=${words} lines=${2} />`}
-    ${ids.slice(0, 2).map((id, index) => html`${index > 0 && html`<span class="muted"> · </span>`}<span title=${plain(id)}><${Said} text=${named[keyOf(event.owner, id)] ?? id} lines=${2} /></span>`)}${ids.length > 2 && html` <span class="muted">${t("memories.facet.more", { count: number(ids.length - 2) })}</span>`}
+  return html`<span class="muted" title=${plain(event.type)}>${words || ids.length ? t("event.names", { event: what }) : what}</span>${words && html`<${Said} text=${cut(words)} />`}
+    ${ids.slice(0, 2).map((id, index) => html`${index > 0 && html`<span class="muted"> · </span>`}<span title=${plain(id)}><${Said} text=${cut(named[keyOf(event.owner, id)] ?? id)} /></span>`)}${ids.length > 2 && html` <span class="muted">${t("memories.facet.more", { count: number(ids.length - 2) })}</span>`}
     ${reason && html` <span class="muted">“<${Said} text=${reason} />”</span>`}`;
 }
 
@@ -176,7 +187,7 @@ function Row({ owner, event, named, focus, onRaw }) {
   return html`<tr class=${`${event.isNew ? "is-new" : ""} ${focus ? "chosen" : ""}`}>
     <td class="l-happened" title=${`${t("log.column.recorded")}: ${event.recorded_at?.slice(0, 19).replace("T", " ")}`}><${When} at=${event.occurred_at} /></td>
     <td class="l-about"><${About} event=${event} named=${named} />
-      ${event.folded === false && html` <${Chip} tone="bad">${t("log.waiting")}<//>`}${event.late_by !== null && html` <small class="muted">${t("log.late.by", { time: duration(event.late_by) })}</small>`}${event.withheld && html` <${Chip} tone="warn">${t("log.withheld", { why: t(`mark.${event.withheld}`) })}<//>`}${event.problem && html` <${Chip} tone="bad"><${ByService} text=${event.problem} /><//>`}</td>
+      ${event.folded === false && html` <${Chip} tone="bad">${t("log.waiting")}<//>`}${event.late_by !== null && html` <small class="muted">${t("log.late.by", { time: duration(event.late_by) })}</small>`}${event.withheld && !wordsOf(event) && html` <${Chip} tone="warn">${t("log.withheld", { why: t(`mark.${event.withheld}`) })}<//>`}${event.problem && html` <${Chip} tone="bad"><${ByService} text=${event.problem} /><//>`}</td>
     <td class="l-by"><${Said} text=${who(event)} />${!owner && html`<br /><${To} parts=${["owners", event.owner, "log"]}><${Said} text=${event.owner} /><//>`}</td>
     <td class="l-position"><button type="button" class="as-link id" onClick=${onRaw}>${event.position}</button></td>
   </tr>`;

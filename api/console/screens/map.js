@@ -39,7 +39,7 @@ export function Map({ owner }) {
       <${Field} label=${t("map.limit")} value=${limit} options=${LIMITS.map((one) => [one, one])} onChange=${(one) => setParams({ limit: one === usual() ? null : one })} />
       <${Button} aria-pressed=${list ? "true" : "false"} onClick=${() => setParams({ as: list ? null : "list" })}>${t(list ? "map.as-picture" : "map.as-list")}<//>
     </form>
-    <${Asked} of=${asked}>${(told) => !told.nodes.length ? html`<${Empty} title=${t("map.none")}><p>${t("map.none.what")}</p><//>`
+    <${Asked} of=${asked}>${(told) => !told.nodes.length ? html`<${Empty} title=${t("map.none")} examples=${topic ? [[t("map.everything"), () => setParams({ topic: null })]] : [[t("screen.memories"), () => go(to(["owners", owner, "memories"]))]]}><p>${t("map.none.what")}</p><//>`
       : list ? html`<${List} owner=${owner} told=${told} />` : html`<${Drawn} owner=${owner} told=${told} question=${question} />`}<//>
   <//>`;
 }

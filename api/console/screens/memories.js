@@ -33,6 +33,8 @@ const FILTERS = FACETS.map(([, filter]) => filter);
 const SORTS = ["activated", "created", "updated", "weight", "id"];
 const MOST_PICKED = 1000;
 const MOST_OF_A_FACET = 12;
+const clearFilters = () => setParams(Object.fromEntries([...FILTERS, "words"].map((name) => [name, null])));
+
 /** The filters of the address, as the service is asked. */
 function filtersOf(params, owner) {
   const told = { mode: modeOf(owner, params.get("mode"), "review").mode };
@@ -132,7 +134,7 @@ function Table({ owner, refreshed, live, setDialog, onDone, past, why }) {
           <${Button} kind="quiet" onClick=${() => setPicked(new Map())}>${t("memories.pick.none")}<//></span>`}
         ${shown?.total > 0 && html`<${Button} kind="quiet" onClick=${pickAll}>${t("memories.pick.page")}<//>`}
       </div>
-      <${Rows} of=${address + JSON.stringify(question)} page=${page} refreshed=${refreshed} label=${t("screen.memories")} height=${38}
+      <${Rows} of=${address + JSON.stringify(question)} page=${page} refreshed=${refreshed} label=${t("screen.memories")} height=${innerWidth <= 480 ? 60 : 38}
         template="1.4rem minmax(14rem, 1fr) 7.6rem 8rem 5.6rem" onPick=${pick} isPicked=${(row) => picked.has(row.id)} onOpen=${open}
         columns=${[
           { name: "pick", title: html`<span class="out-of-sight">${t("memories.column.pick")}</span>`, class: "c-pick" },
@@ -176,7 +178,7 @@ function Facets({ owner, filters, moment, refreshed }) {
   return html`<aside class="facets" aria-label=${t("memories.filters")}>
     <${Button} class="facets-open" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>${t("memories.filters")}${any ? " ●" : ""}<//>
     <div class=${`facets-all ${open ? "open" : ""} ${asked.loading ? "stale" : ""}`}>
-      ${any && html`<${Button} kind="quiet" onClick=${() => setParams(Object.fromEntries(FILTERS.map((name) => [name, null])))}>${t("memories.filters.clear")}<//>`}
+      ${any && html`<${Button} kind="quiet" onClick=${clearFilters}>${t("memories.filters.clear")}<//>`}
       <${Problem} error=${asked.data ? null : asked.error} again=${asked.reload} />
       ${asked.data && FACETS.map(([name, filter, vocabulary]) => html`<${Facet} key=${name} name=${name} of=${asked.data[name]} chosen=${params.getAll(filter)} vocabulary=${vocabulary} onToggle=${(value) => toggle(filter, value)} />`)}
       ${asked.data?.by_law && html`<section class="facet"><h2>${t("memories.by.law")}</h2><ul>${asked.data.by_law.counts.map((one) => html`<li key=${one.value} class="facet-told"><span>${t(`law.${one.value}`)}</span><span class="figure">${number(one.count)}</span></li>`)}</ul></section>`}
@@ -206,7 +208,7 @@ function withheldTold(withheld) {
 
 function None({ owner, filtered, past, withheld, add, why }) {
   const told = withheldTold(withheld);
-  if (filtered) return html`<${Empty} title=${t("memories.none")}><p>${t("memories.none.what")}</p><//>`;
+  if (filtered) return html`<${Empty} title=${t("memories.none")} examples=${[[t("memories.filters.clear"), clearFilters]]}><p>${t("memories.none.what")}</p><//>`;
   return html`<${Empty} title=${t("memories.empty", { owner: plain(owner) })}>
     <p>${told ? `${told}. ${t("memories.none.what")}` : t(past ? "memories.empty.past" : "memories.empty.what")}</p>
     ${!past && html`<p><${Button} kind="main" why=${why} onClick=${add}>＋ ${t("memories.add")}<//></p>`}

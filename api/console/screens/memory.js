@@ -17,6 +17,9 @@ import { ConfirmHolds, Negate, RestoreDialog, Reveal, Sensitivity, Unmerge } fro
 import "../words/memory.js";
 import "../words/names.js";
 
+/** Letters of a text that is no headline any more; all of it is among its versions. */
+const LONG = 240;
+
 export function Memory({ owner, id }) {
   const moment = useMoment();
   const address = path("owners", owner, "memories", id);
@@ -40,7 +43,7 @@ function Told({ owner, memory, address, moment, turn, again }) {
   const text = (moment.past ? null : revealed) ?? memory.content;
   return html`<${Screen} title=${t("screen.memory")} lead=${html`<${Back} owner=${owner} />`} actions=${html`<${Verbs} owner=${owner} memory=${memory} again=${again} onRevealed=${setRevealed} />`}>
     <${Panel} class="memory-head">
-      <p class="memory-text" title=${plain(memory.id)}><${Said} text=${text} /></p>
+      <p class=${`memory-text ${text?.length > LONG ? "long" : ""}`} title=${plain(memory.id)}><${Said} text=${text} lines=${text?.length > LONG ? 6 : undefined} /></p>
       <p class="memory-small"><span class="figure">${t("memory.weight")} ${weight(memory.weight)}</span> <${Bar} share=${memory.weight} label=${`${t("memory.weight")} ${weight(memory.weight)}`} /> <${Age} at=${memory.last_activated_at} now=${moment.query.as_of} /> <${State} of=${memory} />
         ${memory.sensitivity > 0 && html`<${Chip} tone=${memory.sensitivity > 2 ? "bad" : "warn"}>${t(memory.sensitivity > 2 ? "memory.secret" : `reason.sensitive`)} ${memory.sensitivity}<//>`}</p>
       ${memory.successor && html`<p>${t("memory.successor")}: <${To} parts=${["owners", owner, "memory", memory.successor]}><${Said} text=${memory.corrected?.[0]?.now ?? memory.successor} /><//></p>`}

@@ -5,7 +5,7 @@ import { path, tell, useAsk } from "../core/http.js";
 import { To } from "../core/location.js";
 import { Asked, Bar, Button, Chip, Confirm, Field, note, Panel, Screen, told as refusal } from "../core/parts.js";
 import { ByService, EventName, reasonWords } from "../core/reason.js";
-import { Id, plain, Said, When } from "../core/said.js";
+import { coded, Id, plain, Said, When } from "../core/said.js";
 import { number, t } from "../core/words.js";
 import { duration } from "./log.js";
 import { Figure } from "./statistics.js";
@@ -100,7 +100,7 @@ function Alarms() {
     () => { note(t("operate.alarm.cleared")); asked.reload(); }, (error) => note(refusal(error), { tone: "bad" }));
   return html`<${Panel} title=${t("operate.alarms")}><${Asked} of=${asked}>${({ alarms }) => alarms.length
     ? html`<ul class="plain">${alarms.map((one) => html`<li key=${one.name + one.subject} class="alarm"><${Chip} tone=${one.severity === "stopped" ? "bad" : "warn"}>${t(`operate.alarm.${one.severity}`)}<//> <strong title=${one.name}>${t(`alarm.${one.name}`)}</strong> <${Said} text=${one.subject} />
-        <br />${t(`alarm.${one.name}.what`)} ${one.text && html`<span class="muted"><${ByService} text=${one.text} /></span>`}
+        <br />${coded(t(`alarm.${one.name}.what`))} ${one.text && html`<span class="muted"><${ByService} text=${one.text} /></span>`}
         <span class="muted">${t("operate.alarm.since", { at: one.first.slice(0, 16).replace("T", " ") })}</span> <${Button} onClick=${() => clear(one)}>${t("operate.alarm.clear")}<//></li>`)}</ul>`
     : html`<p class="muted">✓ ${t("operate.alarms.none")}</p>`}<//><//>`;
 }
@@ -111,7 +111,7 @@ function Folding({ told }) {
   const shown = all ? told.partitions : told.partitions.filter((one) => one.head || one.lag);
   return html`<div class="table-box" tabindex="0" role="group" aria-label=${t("operate.folding")}><table class="tight"><thead><tr><th class="figure">${t("operate.partition")}</th><th class="figure">${t("operate.head")}</th><th class="figure">${t("operate.behind")}</th><th><span class="out-of-sight">${t("operate.lag")}</span></th><th>${t("operate.holder")}</th><th class="figure">${t("operate.lease")}</th></tr></thead>
     <tbody>${shown.map((one) => html`<tr key=${one.partition}><td class="figure"><${To} parts=${["partitions", String(one.partition)]} aria-label=${`${t("operate.partition")} ${one.partition}: ${t("operate.to-log")}`}>${one.partition}<//></td><td class="figure">${number(one.head)}</td>
-      <td class="figure">${number(one.lag)}</td><td><${Bar} share=${one.lag / most} tone=${one.lag > 1000 ? "warn" : "cool"} label=${t("operate.lag.told", { partition: one.partition, lag: one.lag })} /></td>
+      <td class="figure">${number(one.lag)}</td><td>${one.lag > 0 && html`<${Bar} share=${one.lag / most} tone=${one.lag > 1000 ? "warn" : "cool"} label=${t("operate.lag.told", { partition: one.partition, lag: one.lag })} />`}</td>
       <td>${one.holder ? html`<${Id} text=${one.holder} />` : html`<${Chip} tone="bad">${t("operate.nobody")}<//>`}</td><td class="figure">${one.lease_seconds === undefined || one.lease_seconds === null ? "–" : t("duration.seconds", { count: number(one.lease_seconds, 1) })}</td></tr>`)}</tbody></table></div>
     <${Button} kind="quiet" onClick=${() => setAll(!all)}>${all ? t("operate.busy-partitions") : t("operate.all-partitions", { count: told.partitions.length })}<//>`;
 }
@@ -179,7 +179,7 @@ function Discard({ owner, position, onClose, onDone }) {
     note(t("operate.dead.discarded"));
     onDone();
   };
-  return html`<${Confirm} title=${t("operate.dead.discard.title")} verb=${t("operate.dead.discard")} act=${act} onClose=${onClose}>${() => html`<p><${Id} text=${position} /></p><p>${t("operate.dead.discard.what")}</p><${Field} label=${t("delete.reason")} value=${reason} onChange=${setReason} />`}<//>`;
+  return html`<${Confirm} kind="danger" forGood=${true} title=${t("operate.dead.discard.title")} verb=${t("operate.dead.discard")} act=${act} onClose=${onClose}>${() => html`<p><${Id} text=${position} /></p><p>${t("operate.dead.discard.what")}</p><${Field} label=${t("delete.reason")} value=${reason} onChange=${setReason} />`}<//>`;
 }
 
 function Models() {

@@ -2,13 +2,13 @@
 
 import { html, useState } from "../core/dom.js";
 import { path, useAsk, useAskWith } from "../core/http.js";
-import { To } from "../core/location.js";
+import { go, To, to } from "../core/location.js";
 import { useMoment } from "../core/moment.js";
 import { Asked, Button, Empty, Panel, Screen } from "../core/parts.js";
 import { may, modeOf } from "../core/rights.js";
 import { Age, plain, Said } from "../core/said.js";
 import { language, number, t } from "../core/words.js";
-import { About, byJob, useNamed } from "./log.js";
+import { About, byJob, readOn, useNamed } from "./log.js";
 import { State } from "./state.js";
 import "../words/overview.js";
 
@@ -47,7 +47,7 @@ function Always({ owner, moment }) {
   const asked = useAskWith(path("owners", owner, "context"), { text: t("overview.greeting"), budget: 1500, trace: false, language: language.get(), ...moment.query });
   return html`<${Asked} of=${asked}>${(block) => {
     const parts = ALWAYS.filter((name) => block.parts[name]?.length);
-    if (!parts.length) return html`<${Panel} title=${t("overview.always")}><${Empty} title=${t("overview.none")}><p>${t("overview.none.what")} <${To} parts=${["owners", owner, "memories"]}>${t("screen.memories")}<//></p><//><//>`;
+    if (!parts.length) return html`<${Panel} title=${t("overview.always")}><${Empty} title=${t("overview.none")} examples=${[[t("screen.memories"), () => go(to(["owners", owner, "memories"]))]]}><p>${t("overview.none.what")}</p><//><//>`;
     return parts.map((name) => html`<${Part} key=${name} name=${name} lines=${block.parts[name]} owner=${owner} now=${moment.query.as_of} />`);
   }}<//>`;
 }
@@ -83,9 +83,10 @@ function Topic({ owner, moment, category, count, question }) {
 }
 
 function Latest({ owner, moment }) {
-  const asked = useAsk(path("owners", owner, "events"), { types: CHANGES, order: "newest", limit: LOOKED_AT, ...moment.query });
-  const events = (asked.data?.events ?? []).filter((one) => !byJob(one)).slice(0, LATEST);
+  const bySomebody = (one) => !byJob(one);
+  const asked = useAsk(path("owners", owner, "events"), { types: CHANGES, order: "newest", limit: LOOKED_AT, ...moment.query }, (address, question, signal) => readOn(address, question, bySomebody, signal));
+  const events = (asked.data?.events ?? []).filter(bySomebody).slice(0, LATEST);
   const named = useNamed(events);
   return html`<${Panel} title=${t("overview.latest")} actions=${html`<${To} parts=${["owners", owner, "log"]}>${t("screen.log")}<//>`}><${Asked} of=${asked}>${() =>
-    events.length ? html`<ul class="plain lines happened">${events.map((event) => html`<li key=${event.position}><span><${About} event=${event} named=${named} /></span><span class="line-age"><${Age} at=${event.occurred_at} now=${moment.query.as_of} /></span></li>`)}</ul>` : html`<p class="muted">${t("overview.none")}</p>`}<//><//>`;
+    events.length ? html`<ul class="plain lines">${events.map((event) => html`<li key=${event.position}><span><${About} event=${event} named=${named} /></span><span class="line-age"><${Age} at=${event.occurred_at} now=${moment.query.as_of} /></span></li>`)}</ul>` : html`<p class="muted">${t("overview.none")}</p>`}<//><//>`;
 }

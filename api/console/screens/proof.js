@@ -6,7 +6,7 @@ import { useMoment } from "../core/moment.js";
 import { Asked, Button, Chip, Copy, download, Field, note, Panel, Problem, Screen, told as refusal } from "../core/parts.js";
 import { ByService } from "../core/reason.js";
 import { may, useWhyNot, whyNot } from "../core/rights.js";
-import { Id, plain, When } from "../core/said.js";
+import { coded, Id, plain, When } from "../core/said.js";
 import { number, t } from "../core/words.js";
 import { ExportDialog } from "./exporting.js";
 import { DeleteDialog } from "./verbs.js";
@@ -33,7 +33,7 @@ export function Proof({ owner }) {
     <div class="columns">
       <${OwnerChain} owner=${owner} />
       <${Panel} title=${t("proof.person", { owner: plain(owner) })}><p>${t("proof.person.what")}</p><${Button} kind="main" why=${whyNot("audit", owner)} onClick=${() => setDialog({ kind: "export" })}>${t("proof.person.get")}<//><//>
-      <${Panel} title=${t("proof.forget", { owner: plain(owner) })}><p>${t("proof.forget.what")}</p><${Button} kind="danger" why=${why} onClick=${forget}>${t("proof.forget.go")}<//><//>
+      <${Panel} title=${t("proof.forget", { owner: plain(owner) })}><p>${coded(t("proof.forget.what"))}</p><${Button} kind="danger" why=${why} onClick=${forget}>${t("proof.forget.go")}<//><//>
     </div>
     ${may("audit", null) && html`<${Check} /><${Heads} />`}
     ${dialog?.kind === "export" && html`<${ExportDialog} owner=${owner} everything=${true} onClose=${() => setDialog(null)} />`}

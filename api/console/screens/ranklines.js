@@ -6,7 +6,7 @@ import { Chip } from "../core/parts.js";
 import { plain, Said } from "../core/said.js";
 import { t, weight } from "../core/words.js";
 
-const ROW = 64;
+const ROW = 52;
 
 /** @param {{left: {id: string, memory?: string, weight?: number}[], right: object[], moved?: {id: string, passed?: string | null}[]}} told */
 export function RankLines({ owner, left, right, leftTitle, rightTitle, moved = [] }) {

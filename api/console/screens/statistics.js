@@ -21,7 +21,7 @@ export function Statistics({ owner, refreshed }) {
       <${Figure} value=${t(`law.${told.profile}`)} name=${t("stats.profile")} />
     </div>
     <div class="columns">
-      <${Counts} title=${t("stats.by_state")} counts=${told.by_state} words="state" />
+      <${Counts} title=${t("stats.by_state")} counts=${told.by_state} words="status" />
       <${Counts} title=${t("stats.by_level")} counts=${told.by_level} words="level" />
       <${Counts} title=${t("stats.by_category")} counts=${told.by_category} words="category" />
       <${Weights} told=${told.weights} />

@@ -1,40 +1,14 @@
 /** What is done to memories, on whatever screen: dialogs that show first what they would touch, and undo. */
 
-import { html, useRef, useState } from "../core/dom.js";
-import { askWith, newKey, path, tell } from "../core/http.js";
-import { Button, Check, Confirm, Dialog, Field, note, Problem, TOLD } from "../core/parts.js";
+import { html, useState } from "../core/dom.js";
+import { askWith, path, tell, useAsk } from "../core/http.js";
+import { Check, Confirm, Field, note, TOLD } from "../core/parts.js";
 import { Reason } from "../core/reason.js";
-import { Id } from "../core/said.js";
+import { may } from "../core/rights.js";
+import { Id, plain, Said } from "../core/said.js";
 import { number, t } from "../core/words.js";
 
 const CATEGORIES = ["identity", "stable_preference", "short_term_preference", "fact", "skill", "temporary"];
-
-/** A form in a window: `act(key)` tells, and closes where it went well; a second try has the same key. */
-export function FormDialog({ title, verb, act, onClose, ready = true, children, wide }) {
-  const [error, setError] = useState(null);
-  const [busy, setBusy] = useState(false);
-  const key = useRef(newKey());
-  const go = async (event) => {
-    event.preventDefault();
-    setBusy(true);
-    setError(null);
-    try {
-      await act(key.current);
-      onClose();
-    } catch (refused) {
-      setError(refused);
-      setBusy(false);
-    }
-  };
-  return html`<${Dialog} title=${title} onClose=${onClose} wide=${wide}>
-    <form class="form stacked" onSubmit=${go}>
-      ${children}
-      <${Problem} error=${error} />
-      <div class="dialog-foot"><${Button} onClick=${onClose}>${t("cancel")}<//>
-        <${Button} kind="main" type="submit" disabled=${busy || !ready}>${verb}<//></div>
-    </form>
-  <//>`;
-}
 
 export function AddDialog({ owner, onClose, onDone }) {
   const [told, setTold] = useState({ content: "", category: "fact", kind: "fact", memory_id: "", because: "", tags: "", confirm: false });
@@ -49,7 +23,7 @@ export function AddDialog({ owner, onClose, onDone }) {
     note(answer.mentioned ? t("add.mentions", { id: [answer.mentioned].flat().join(", ") }) : t("add.done"));
     onDone?.(answer);
   };
-  return html`<${FormDialog} title=${t("add.title")} verb=${t("add.go")} act=${act} onClose=${onClose} ready=${told.content.trim()}>
+  return html`<${Confirm} title=${t("add.title")} verb=${t("add.go")} act=${act} onClose=${onClose} ready=${told.content.trim()}>
     <${Field} label=${t("add.content")} kind="textarea" value=${told.content} onChange=${set("content")} required autofocus />
     <${Field} label=${t("add.category")} value=${told.category} onChange=${set("category")} options=${CATEGORIES.map((one) => [one, t(`category.${one}`)])} />
     <${Field} label=${t("add.kind")} hint=${t("add.kind.hint")} value=${told.kind} onChange=${set("kind")} />
@@ -73,18 +47,24 @@ export function EditDialog({ owner, memory, onClose, onDone }) {
     note(t("edit.done"), { undo });
     onDone?.(answer);
   };
-  return html`<${FormDialog} title=${t("edit.title")} verb=${t("edit.go")} act=${act} onClose=${onClose} ready=${!withheld && content.trim() && content !== before}>
+  return html`<${Confirm} title=${t("edit.title")} verb=${t("edit.go")} act=${act} onClose=${onClose} ready=${!withheld && content.trim() && content !== before}>
     <p class="muted">${t(withheld ? "edit.withheld" : "edit.hint")}</p>
     <${Field} label=${t("add.content")} kind="textarea" value=${content} onChange=${setContent} required disabled=${withheld} />
     <${Field} label=${t("add.because")} value=${because} onChange=${setBecause} />
   <//>`;
 }
 
-/** Ids with why, a few of them. */
-export function Named({ title, ones, most = 6 }) {
+/** A memory by its text; its id is the title, and what stands there until the text is known. */
+export function ByText({ owner, id }) {
+  const asked = useAsk(may("read", owner) ? path("owners", owner, "memories", id) : null, { trace: "false" });
+  return html`<span title=${plain(id)}>${asked.data ? html`<${Said} text=${asked.data.content} lines=${2} />` : html`<${Id} text=${id} />`}</span>`;
+}
+
+/** Memories by their text (`owner`: whose) or other ids, with why, a few of them. */
+export function Named({ title, ones, owner, most = 6 }) {
   if (!ones?.length) return null;
   return html`<p><strong>${title}</strong></p><ul class="named">
-    ${ones.slice(0, most).map((one) => html`<li><${Id} text=${one.id ?? one} />${one.reason && html` <span class="muted"><${Reason} text=${one.reason} code=${one.reason_code} values=${one.reason_values} /></span>`}</li>`)}
+    ${ones.slice(0, most).map((one) => html`<li>${owner ? html`<${ByText} owner=${owner} id=${one.id ?? one} />` : html`<${Id} text=${one.id ?? one} />`}${one.reason && html` <span class="muted"><${Reason} text=${one.reason} code=${one.reason_code} values=${one.reason_values} /></span>`}</li>`)}
     ${ones.length > most && html`<li class="muted">… ${t("memories.facet.more", { count: number(ones.length - most) })}</li>`}
   </ul>`;
 }
@@ -103,7 +83,7 @@ export function DeleteDialog({ owner, ids, more = 0, onClose, onDone }) {
   const [reason, setReason] = useState("");
   const address = path("owners", owner, "memories", "delete");
   const first = () => askWith(address, { ids, ...options, dry_run: true });
-  const act = async (_would, key) => {
+  const act = async (key) => {
     const answer = await tell(address, { ids, ...options, reason }, { key });
     const deleted = answer.deleted;
     note(t("delete.done", { count: number(deleted.length) }), { undo: async () => {
@@ -114,12 +94,13 @@ export function DeleteDialog({ owner, ids, more = 0, onClose, onDone }) {
     onDone?.(answer);
   };
   const title = ids.length === 1 ? t("delete.one") : t("delete.title", { count: number(ids.length) });
-  return html`<${Confirm} again=${JSON.stringify(options)} title=${title} verb=${t("delete.go")} first=${first} act=${act} onClose=${onClose}>
-    ${(would) => html`<p>${would.deleted.length ? t("delete.would", { count: number(would.deleted.length) }) : t("delete.nothing")}${more > 0 ? ` ${t("proof.forget.more", { count: number(more) })}` : ""}</p>
-      <${Named} title=${t("delete.spared", { count: number(would.skipped.length) })} ones=${would.skipped} />
-      <${Named} title=${t("delete.also", { count: number(would.also.length) })} ones=${would.also} />
-      <${Named} title=${t("delete.alone", { count: number(would.left_alone.length) })} ones=${would.left_alone} />
-      <${Named} title=${t("delete.hidden", { count: number(would.hidden_with.length) })} ones=${would.hidden_with} />
+  return html`<${Confirm} kind="danger" again=${JSON.stringify(options)} title=${title} verb=${t("delete.go")} first=${first} act=${act} onClose=${onClose}>
+    ${(would) => html`<${Named} owner=${owner} title=${t("delete.would", { count: number(would.deleted.length) })} ones=${would.deleted} />
+      ${(!would.deleted.length || more > 0) && html`<p>${would.deleted.length ? t("proof.forget.more", { count: number(more) }) : t("delete.nothing")}</p>`}
+      <${Named} owner=${owner} title=${t("delete.spared", { count: number(would.skipped.length) })} ones=${would.skipped} />
+      <${Named} owner=${owner} title=${t("delete.also", { count: number(would.also.length) })} ones=${would.also} />
+      <${Named} owner=${owner} title=${t("delete.alone", { count: number(would.left_alone.length) })} ones=${would.left_alone} />
+      <${Named} owner=${owner} title=${t("delete.hidden", { count: number(would.hidden_with.length) })} ones=${would.hidden_with} />
       <${Named} title=${t("delete.still", { count: number(would.still_said_in.length) })} ones=${would.still_said_in} />
       <div class="form stacked">
         ${[["with_sources", "delete.sources"], ["core", "delete.core"], ["never", "delete.never"]].map(([name, word]) => html`<${Check} key=${name}

@@ -7,10 +7,10 @@ import { setParams, To, useHere } from "../core/location.js";
 import { useMoment } from "../core/moment.js";
 import { Asked, Button, Check, Chip, Confirm, Copy, Empty, Field, note, Panel, Screen, Typed } from "../core/parts.js";
 import { may, modeOf, useWhyNot, whyNot } from "../core/rights.js";
-import { Id, plain, Said } from "../core/said.js";
+import { plain, Said } from "../core/said.js";
 import { number, t, weight } from "../core/words.js";
 import { RankLines } from "./ranklines.js";
-import { Named } from "./verbs.js";
+import { ByText, Named } from "./verbs.js";
 import { ParameterPicker } from "./parameters.js";
 import "../words/ask.js";
 import "../words/whatif.js";
@@ -53,7 +53,7 @@ export function WhatIf({ owner }) {
         <${Panel} title=${t("whatif.change")}><${Numbers} params=${params} /><//>
         <${Panel} title=${t("whatif.questions")}><${Questions} owner=${owner} params=${params} /><//>
       </div>
-      <div>${asked ? html`<${Outcome} owner=${owner} asked=${asked} moment=${moment} />` : html`<${Empty} title=${t("whatif.start")}><p>${t("whatif.start.what")}</p><//>`}</div>
+      <div>${asked ? html`<${Outcome} owner=${owner} asked=${asked} moment=${moment} />` : html`<${Empty} title=${t("whatif.start")} examples=${[[t("whatif.example.actor"), () => setParams({ without_actors: "assistant" })], [t("whatif.example.law"), () => setParams({ law: "ebbinghaus" })]]}><p>${t("whatif.start.what")}</p><//>`}</div>
     </div>
   <//>`;
 }
@@ -136,15 +136,15 @@ function Retract({ owner, body, onClose, onDone }) {
   const { mode, profile, set, queries, ...strikes } = body;
   const [reason, setReason] = useState("");
   const first = () => askWith(address, { ...strikes, mode, queries, dry_run: true, limit: 20 });
-  const act = async (would) => {
+  const act = async (_key, would) => {
     const told = await tell(address, { ...strikes, dry_run: false, reach: would.reach, reason }, { keyed: false });
     note(t("whatif.retract.done", { count: number(told.changes?.length ?? would.undoes_total) }));
     onDone();
   };
-  return html`<${Confirm} title=${t("whatif.retract.title")} verb=${t("whatif.retract.go")} first=${first} act=${act} onClose=${onClose}>
+  return html`<${Confirm} kind="danger" forGood=${true} title=${t("whatif.retract.title")} verb=${t("whatif.retract.go")} first=${first} act=${act} onClose=${onClose}>
     ${(would) => html`<p>${t("whatif.retract.what")}</p>
       <ul><li>${t("whatif.retract.undoes", { count: number(would.undoes_total) })}</li>
-        ${[["goes", "goes"], ["comes_back", "back"], ["changed", "changed"]].map(([name, word]) => html`<li key=${name}>${t(`whatif.retract.${word}`, { count: number(would[name].total) })} ${would[name].ids.slice(0, 6).map((one) => html`<${Id} key=${one} text=${one} /> `)}</li>`)}
+        ${[["goes", "goes"], ["comes_back", "back"], ["changed", "changed"]].map(([name, word]) => html`<li key=${name}>${t(`whatif.retract.${word}`, { count: number(would[name].total) })} ${would[name].ids.slice(0, 6).map((one) => html`<br /><${ByText} key=${one} owner=${owner} id=${one} />`)}</li>`)}
         ${would.remains_total > 0 && html`<li>${t("whatif.retract.remains", { count: number(would.remains_total) })}</li>`}</ul>
       <${Named} title=${t("whatif.retract.not")} ones=${would.not_undone.map((one) => ({ id: `${t(`event.${one.kind}`)} (${one.events})`, reason: one.why, reason_code: one.why_code }))} />
       <${Field} label=${t("delete.reason")} value=${reason} onChange=${setReason} />`}<//>`;

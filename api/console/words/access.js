@@ -23,7 +23,6 @@ words({
   "access.none.then": ["There were no keys then.", "那时还没有人有密钥。"],
   "access.keys": ["Keys", "密钥"],
   "access.keys.none": ["no key", "没有密钥"],
-  "access.grants": ["Allowed", "授权"],
   "access.grants.none": ["None: no grants.", "无：没有任何授权。"],
   "access.key": ["Key", "密钥"],
   "access.state": ["State", "状态"],

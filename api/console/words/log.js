@@ -30,7 +30,6 @@ words({
   "log.more": ["More events", "更多事件"],
   "log.looked": ["Looked at {count} [event|events], down to {position}.", "已查看 {count} 个事件，至 {position}。"],
   "log.column.position": ["Position", "位置"],
-  "log.column.type": ["Type", "类型"],
   "log.column.happened": ["Happened, UTC", "发生（UTC）"],
   "log.column.recorded": ["Recorded, UTC", "记录（UTC）"],
   "log.column.by": ["By", "由"],
@@ -38,7 +37,6 @@ words({
   "log.jobs": ["Show jobs", "显示作业"],
   "log.hidden": ["{count} [event|events] written by jobs [is|are] hidden.", "已隐藏作业写入的 {count} 个事件。"],
   "log.hidden.show": ["Show them", "显示"],
-  "log.raw": ["Raw", "原文"],
   "log.raw.title": ["Event {position}", "事件 {position}"],
   "log.late.by": ["late by {time}", "迟到 {time}"],
   "log.withheld": ["words withheld: {why}", "文字已隐藏：{why}"],
@@ -51,6 +49,7 @@ words({
   "duration.seconds": ["{count} s", "{count} 秒"],
   "answers.lead": ["The prompt of each answer, as it was.", "每个回答的提示中当时包含什么。"],
   "answers.none": ["No answer has been recorded here", "这里没有记录回答"],
+  "answers.none.try": ["See a context block", "查看一个上下文块"],
   "answers.none.what": [
     "When an agent asks for a context block for a turn, what was put into its prompt is kept. `engramlog context` and the client do so.",
     "当智能体为某轮次请求上下文块时，放入提示的内容会被保留。`engramlog context` 与客户端都会这样做。",

@@ -30,6 +30,8 @@ words({
     "Add a first memory, import a conversation, or look at the demo.",
     "在这里写下第一条记忆，导入一段对话，或看看演示中的人物。",
   ],
+  "store.empty.example": ["Fill in an example", "填入示例"],
+  "store.empty.text": ["I drink coffee every morning", "我每天早上喝咖啡"],
   "store.empty.add": ["Add a first memory", "写下第一条记忆"],
   "language.other": ["中文", "English"],
   "language.label": ["中文: change the language", "English：切换语言"],
