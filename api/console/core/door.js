@@ -41,7 +41,7 @@ export function Door({ chooser }) {
     <div class="columns">
       <section class="panel" aria-labelledby="door-key"><h2 id="door-key">${t("door.by-key")}</h2>
         <form class="form stacked" onSubmit=${byKey}>
-          <${Field} label=${t("door.key")} hint=${t("door.key.hint")} kind="password" value=${key} onChange=${setKey} spellcheck=${false} autocapitalize="none" maxlength="8192" />
+          <${Field} label=${t("access.key")} hint=${t("door.key.hint")} kind="password" value=${key} onChange=${setKey} spellcheck=${false} autocapitalize="none" maxlength="8192" />
           <div class="actions"><${Button} kind="main" type="submit" disabled=${busy || !key.trim()}>${t("door.sign-in")}<//></div>
         </form>
       </section>

@@ -200,6 +200,27 @@ export function useAsk(address, params = {}, asked = ask) {
   return { ...state, reload };
 }
 
+/**
+ * The same of a list that comes in pages: `rows` are those of `name` so far, `more()` asks for the next page, after a cursor or, without
+ * cursors, after so many rows.
+ */
+export function usePaged(address, question, name) {
+  const asked = useAsk(address, question);
+  const [more, setMore] = useState({ rows: [], next: null });
+  useEffect(() => setMore({ rows: [], next: asked.data?.next ?? null }), [asked.data]);
+  const rows = [...(asked.data?.[name] ?? []), ...more.rows];
+  const further = async () => {
+    setMore((was) => ({ ...was, busy: true, error: null }));
+    try {
+      const told = await ask(address, { ...question, ...(more.next ? { cursor: more.next } : { offset: rows.length }) });
+      setMore((was) => ({ rows: [...was.rows, ...told[name]], next: told.next ?? null }));
+    } catch (error) {
+      setMore((was) => ({ ...was, busy: false, error }));
+    }
+  };
+  return { asked, rows, next: more.next, busy: more.busy, error: more.error, more: further };
+}
+
 /** The same of a question whose parameters go in a body. */
 export const useAskWith = (address, body) => useAsk(address, body, askWith);
 

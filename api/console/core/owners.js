@@ -46,7 +46,7 @@ function List({ onChosen, first }) {
     <${Field} label=${t("owner.search")} kind="search" value=${part} onChange=${setPart} />
     <${Asked} of=${asked}>${(told) => html`<ul class="owners">
       ${told.owners.map((one) => html`<li key=${one.owner}><a href=${written(["owners", one.owner, screen])} onClick=${onChosen}>
-        <${Said} text=${one.owner} /><span class="muted">${t("owner.memories", { count: number(one.memories) })}</span></a></li>`)}
+        <${Said} text=${one.owner} /><span class="muted">${t("memories.total", { count: number(one.memories) })}</span></a></li>`)}
       ${!told.owners.length && html`<li class="muted">${t("owner.none")}</li>`}
       ${told.matching > told.owners.length && html`<li class="muted">${t("owner.more", { count: number(told.matching - told.owners.length) })}</li>`}
     </ul>`}<//>

@@ -6,7 +6,7 @@ import { useHere } from "./location.js";
 import { Refusal } from "./reason.js";
 import { Said } from "./said.js";
 import { shared, useShared } from "./store.js";
-import { t } from "./words.js";
+import { number, t } from "./words.js";
 
 /** A screen: its title, one sentence on what it is for, what can be done, and the rest. */
 export function Screen({ title, lead, actions, children }) {
@@ -124,6 +124,12 @@ export function Copy({ text, label, kind = "quiet" }) {
   };
   return html`<${Button} kind=${kind} onClick=${copy} aria-live="polite">${done ? t("copied") : (label ?? t("copy"))}<//>`;
 }
+
+/** From page to page of a list: newer and older, and where one is. `onMove(offset)`. */
+export const Pager = ({ offset, shown, total, page, onMove }) => total > page && html`<p class="actions">
+  <${Button} disabled=${!offset} onClick=${() => onMove(Math.max(0, offset - page))}>${t("inbox.newer")}<//>
+  <${Button} disabled=${offset + shown >= total} onClick=${() => onMove(offset + page)}>${t("inbox.older")}<//>
+  <span class="muted figure" role="status">${t("inbox.shown", { from: number(offset + 1), to: number(offset + shown), total: number(total) })}</span></p>`;
 
 /** Data, or its problem, or that it is waited for. */
 export function Asked({ of, children, what }) {

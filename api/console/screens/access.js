@@ -1,7 +1,7 @@
 /** Who may do what: keys and grants now or on any day, what was said of them, who looked at what; for everybody else one's own rights. */
 
-import { html, useEffect, useState } from "../core/dom.js";
-import { ask, path, useAsk } from "../core/http.js";
+import { html, useState } from "../core/dom.js";
+import { path, useAsk, usePaged } from "../core/http.js";
 import { setParams, To, useHere } from "../core/location.js";
 import { isDay } from "../core/moment.js";
 import { Asked, Button, Chip, Empty, Field, Panel, Problem, Screen, useReadOnly } from "../core/parts.js";
@@ -38,7 +38,7 @@ function Own({ who, verbose = true }) {
   const named = { principal: plain(who.principal), key: who.key, token: plain(who.token) };
   const kind = who.token === null ? "key" : who.token ? "token" : "token.unnamed";
   return html`<${Panel} title=${t("rights.mine")}>
-    ${who.unlimited ? html`<p>${t("access.own.full")}</p>` : html`<p><strong>${t(`access.own.${kind}`, named)}</strong> ${who.expires_at && html`<span class="muted">${t("access.own.until", { at: `${who.expires_at.slice(0, 16).replace("T", " ")} UTC` })}</span>`}</p>
+    ${who.unlimited ? html`<p>${t("access.own.full")}</p>` : html`<p><strong>${t(`access.own.${kind}`, named)}</strong> ${who.expires_at && html`<span class="muted">${t("session.until", { at: `${who.expires_at.slice(0, 16).replace("T", " ")} UTC` })}</span>`}</p>
       <${Grants} grants=${who.grants} none=${t("access.own.none")} verbose=${verbose} />
       ${who.narrowed_to && html`<p>${t("access.own.narrowed")}</p><${Grants} grants=${who.narrowed_to} verbose=${verbose} />`}`}
   <//>`;
@@ -68,7 +68,7 @@ function Principal({ of, why, setDialog }) {
       <${Button} why=${why} aria-label=${t("access.make.for", { principal: plain(principal) })} onClick=${() => setDialog({ kind: "make", principal })}>${t("access.make")}<//>
       <${Button} why=${why} aria-label=${t("access.change.label", { principal: plain(principal) })} onClick=${() => setDialog({ kind: "change", principal })}>${t("access.change")}<//>`}>
     <${Grants} grants=${grants} />
-    ${keys.length ? html`<div class="table-box" tabindex="0" role="group" aria-label=${`${t("access.keys")}: ${plain(principal)}`}><table class="tight keys"><thead><tr><th>${t("access.key")}</th><th>${t("access.state")}</th>${admin && html`<th><span class="out-of-sight">${t("access.revoke")}</span></th>`}<th>${t("access.issued")}</th><th>${t("access.ends")}</th></tr></thead>
+    ${keys.length ? html`<div class="table-box" tabindex="0" role="group" aria-label=${`${t("access.keys")}: ${plain(principal)}`}><table class="tight keys"><thead><tr><th>${t("access.key")}</th><th>${t("operate.job.state")}</th>${admin && html`<th><span class="out-of-sight">${t("access.revoke")}</span></th>`}<th>${t("access.issued")}</th><th>${t("access.ends")}</th></tr></thead>
       <tbody>${keys.map((one) => html`<tr key=${one.key_id}><td><${Id} text=${one.key_id} /></td><td><${Chip} tone=${TONES[one.state]}>${t(`access.state.${one.state}`)}<//> ${one.revoked_at && html`<${When} at=${one.revoked_at} />`}</td>${admin && html`<td>${one.state === "live" && html`<${Button} kind="danger" why=${why} aria-label=${t("access.revoke.label", { key: one.key_id })} onClick=${() => setDialog({ kind: "revoke", principal, keyId: one.key_id })}>${t("access.revoke")}<//>`}</td>`}<td><${When} at=${one.issued_at} /></td>
         <td>${one.expires_at ? html`<${When} at=${one.expires_at} />` : html`<span class="muted">${t("access.ends.never")}</span>`}</td></tr>`)}</tbody></table></div>`
       : html`<p class="muted">${t("access.keys.none")}</p>`}
@@ -83,38 +83,24 @@ const Place = ({ at }) => (may("audit", null) ? html`<${To} parts=${["partitions
 
 function Events({ events }) {
   if (!events.length) return html`<${Empty} title=${t("access.said.none")} />`;
-  return html`<div class="table-box" tabindex="0" role="group" aria-label=${t("access.view.said")}><table class="log"><thead><tr><th>${t("access.when")}</th><th>${t("access.what")}</th><th>${t("access.about")}</th><th>${t("access.key")}</th><th>${t("access.by")}</th><th>${t("access.why")}</th><th>${t("access.position")}</th></tr></thead>
+  return html`<div class="table-box" tabindex="0" role="group" aria-label=${t("access.view.said")}><table class="log"><thead><tr><th>${t("access.when")}</th><th>${t("export.what")}</th><th>${t("access.about")}</th><th>${t("access.key")}</th><th>${t("access.by")}</th><th>${t("access.why")}</th><th>${t("access.position")}</th></tr></thead>
     <tbody>${[...events].reverse().map((one) => html`<tr key=${one.position}><td><${When} at=${one.recorded_at} /></td><td><${EventName} type=${one.event} /></td><td><${Said} text=${one.principal ?? "–"} /></td><td>${one.key ? html`<${Id} text=${one.key} />` : "–"}</td><td><${By} name=${one.by} /></td><td><${Said} text=${one.reason} lines=${2} /></td><td><${Place} at=${one.position} /></td></tr>`)}</tbody></table></div>`;
 }
 
 /** Who looked at what, page by page. */
 function Reads({ order }) {
-  const asked = useAsk(path("reads"), { limit: READS, order });
-  const [more, setMore] = useState({ reads: [], next: null, error: null });
-  const [busy, setBusy] = useState(false);
-  useEffect(() => setMore({ reads: [], next: asked.data?.next ?? null, error: null }), [asked.data]);
-  const further = async () => {
-    setBusy(true);
-    try {
-      const told = await ask(path("reads"), { limit: READS, order, cursor: more.next });
-      setMore((was) => ({ reads: [...was.reads, ...told.reads], next: told.next, error: null }));
-    } catch (error) {
-      setMore((was) => ({ ...was, error }));
-    }
-    setBusy(false);
-  };
+  const { asked, rows: reads, ...page } = usePaged(path("reads"), { limit: READS, order }, "reads");
   return html`<p class="lead">${t("access.reads.lead")}</p>
     <div class="form manager-bar"><${Field} label=${t("memories.order")} value=${order} options=${["newest", "oldest"].map((one) => [one, t(`log.order.${one}`)])} onChange=${(one) => setParams({ order: one === "newest" ? null : one })} />
       <${Button} onClick=${asked.reload}>${t("access.reads.again")}<//></div>
-    <${Asked} of=${asked}>${(told) => {
-      const reads = [...told.reads, ...more.reads];
+    <${Asked} of=${asked}>${() => {
       if (!reads.length) return html`<${Empty} title=${t("access.reads.none")} />`;
-      return html`<div class="table-box" tabindex="0" role="group" aria-label=${t("access.view.reads")}><table class="log"><thead><tr><th>${t("access.when")}</th><th>${t("access.reads.who")}</th><th>${t("access.what")}</th><th>${t("access.reads.whose")}</th><th>${t("access.reads.call")}</th><th class="figure">${t("access.reads.times")}</th><th>${t("access.position")}</th></tr></thead>
+      return html`<div class="table-box" tabindex="0" role="group" aria-label=${t("access.view.reads")}><table class="log"><thead><tr><th>${t("access.when")}</th><th>${t("access.reads.who")}</th><th>${t("export.what")}</th><th>${t("owner")}</th><th>${t("access.reads.call")}</th><th class="figure">${t("access.reads.times")}</th><th>${t("access.position")}</th></tr></thead>
         <tbody>${reads.map((one) => html`<tr key=${one.position}><td><${When} at=${one.recorded_at} /></td>
           <td><${Said} text=${one.principal ?? "–"} /> ${one.key_id && html`<${Id} text=${one.key_id} class="muted" />`} ${one.token && html`<br /><span class="muted"><${Said} text=${one.token} /></span>`}</td>
           <td>${one.what ? html`<${Chip} tone=${TONES[one.what]}>${t(`looked.${one.what}`)}<//>` : "–"}</td><td>${one.whose === null ? html`<span class="muted">${t("access.reads.store")}</span>` : html`<${Said} text=${one.whose} />`}</td>
           <td><${Id} text=${one.call ?? "–"} /></td><td class="figure">${number(one.times)}</td><td><${Place} at=${one.position} /></td></tr>`)}</tbody></table></div>
-        <${Problem} error=${more.error} />
-        ${more.next && html`<p><${Button} disabled=${busy} onClick=${further}>${t("access.reads.more")}<//></p>`}`;
+        <${Problem} error=${page.error} />
+        ${page.next && html`<p><${Button} disabled=${page.busy} onClick=${page.more}>${t("memory.changes.more")}<//></p>`}`;
     }}<//>`;
 }

@@ -32,7 +32,7 @@ export function MakeKey({ principal = "", known, onClose, onDone }) {
     ${there && html`<${Check} label=${t("access.keeps")} checked=${keeps} onChange=${setKeeps} />`}
     ${sets && html`<${GrantsForm} grants=${grants} onChange=${setGrants} />`}
     <${Field} label=${t("access.until")} hint=${t("access.until.hint")} kind="date" value=${until} onChange=${setUntil} />
-    <${Field} label=${t("access.reason")} value=${reason} onChange=${setReason} maxlength="400" />
+    <${Field} label=${t("delete.reason")} value=${reason} onChange=${setReason} maxlength="400" />
   <//>`;
 }
 
@@ -57,7 +57,7 @@ export function RevokeKey({ principal, keyId, onClose, onDone }) {
   };
   return html`<${Confirm} kind="danger" forGood=${true} title=${t("access.revoke.title")} verb=${t("access.revoke")} act=${act} onClose=${onClose}>${() => html`
     <p><${Id} text=${keyId} /> · <${Said} text=${principal} /></p><p>${t("access.revoke.what")}</p>
-    <${Field} label=${t("access.reason")} value=${reason} onChange=${setReason} maxlength="400" />`}<//>`;
+    <${Field} label=${t("delete.reason")} value=${reason} onChange=${setReason} maxlength="400" />`}<//>`;
 }
 
 const differing = (ones, others) => {
@@ -81,7 +81,7 @@ export function ChangeGrants({ of, onClose, onDone }) {
   };
   return html`<${Confirm} wide=${true} title=${t("access.change.label", { principal: plain(of.principal) })} verb=${t("access.set")} act=${act} onClose=${onClose} ready=${changes && areWhole(grants)}>
     <${GrantsForm} grants=${grants} onChange=${setGrants} />
-    <${Field} label=${t("access.reason")} value=${reason} onChange=${setReason} maxlength="400" />
+    <${Field} label=${t("delete.reason")} value=${reason} onChange=${setReason} maxlength="400" />
     <section class="touches" aria-label=${t("access.changes")} aria-live="polite"><h3>${t("access.changes")}</h3>
       ${gone.length > 0 && html`<p><strong>${t("access.changes.gone")}</strong></p><${Grants} grants=${gone} />`}
       ${fresh.length > 0 && html`<p><strong>${t("access.changes.new")}</strong></p><${Grants} grants=${fresh} />`}

@@ -4,7 +4,7 @@ import { html, useState } from "../core/dom.js";
 import { path, useAsk } from "../core/http.js";
 import { go, setParams, To, to, useHere } from "../core/location.js";
 import { useMoment } from "../core/moment.js";
-import { Asked, Button, Chip, Copy, Empty, Panel, Screen } from "../core/parts.js";
+import { Asked, Button, Chip, Copy, Empty, Pager, Panel, Screen } from "../core/parts.js";
 import { Reason, reasonWords, who } from "../core/reason.js";
 import { coded, Id, plain, Said, When } from "../core/said.js";
 import { has, number, t, weight } from "../core/words.js";
@@ -28,9 +28,8 @@ function List({ owner }) {
     ? html`<ol class="panel plain rules answers">${told.answers.map((one) => html`<li key=${one.id}>
         <p class="line"><${To} class="row-link" title=${plain(one.id)} parts=${["owners", owner, "answers", one.id]}>${one.turn ? html`<${Said} text=${one.turn.text} lines=${2} />` : html`<${Id} text=${one.id} /> (${t("answers.untold")})`}<//> <span class="line-age"><${When} at=${one.injected_at} /></span></p>
         ${one.replies?.[0] && html`<${Said} as="p" class="muted" text=${`${t("answers.replied")}: ${one.replies[0].text}`} lines=${2} />`}
-        <p class="card-small">${t("answers.memories", { count: number(one.memories) })} ${one.session && html`· <button type="button" class="as-link" onClick=${() => setParams({ session: one.session, offset: null })}><${Said} text=${one.session} /></button>`}</p></li>`)}</ol>
-      <p>${offset > 0 && html`<${Button} onClick=${() => setParams({ offset: Math.max(0, offset - PAGE) || null })}>←<//>`}
-        ${told.total > offset + told.answers.length && html`<${Button} onClick=${() => setParams({ offset: offset + PAGE })}>${t("answers.older")}<//>`} <span class="muted figure">${offset + 1}–${offset + told.answers.length} / ${number(told.total)}</span></p>`
+        <p class="card-small">${t("memories.total", { count: number(one.memories) })} ${one.session && html`· <button type="button" class="as-link" onClick=${() => setParams({ session: one.session, offset: null })}><${Said} text=${one.session} /></button>`}</p></li>`)}</ol>
+      <${Pager} offset=${offset} shown=${told.answers.length} total=${told.total} page=${PAGE} onMove=${(next) => setParams({ offset: next || null })} />`
     : html`<${Empty} title=${t("answers.none")} commands=${[`engramlog context ${/^[\w.-]+$/.test(owner) ? owner : `'${owner.replaceAll("'", "'\\''")}'`} "What does she drink?" --turn turn-1 --trace`]} examples=${[[t("answers.none.try"), () => go(to(["owners", owner, "ask"], { q: t("ask.example.likes"), tab: "context" }))]]}><p>${coded(t("answers.none.what"))}</p><//>`}<//>`;
 }
 
@@ -48,7 +47,7 @@ function Answer({ owner, id }) {
         <tbody>${told.injected_memories.map((one) => html`<tr key=${one.id}><td class="figure">${one.rank ?? "–"}</td>
           <td><${To} class="row-link" title=${plain(one.id)} parts=${["owners", owner, "memory", one.id]}><${Said} text=${one.memory ?? one.id} lines=${2} /><//> ${one.withheld && html`<${Chip} tone="bad">${t(has(`mark.${one.withheld}`) ? `mark.${one.withheld}` : `reason.${one.withheld}`)}<//>`}</td>
           <td>${one.part ? t(`ask.context.part.${one.part}`) : "–"}</td><td class="figure">${weight(one.weight)}</td><td>${one.trust ? t(`trust.${one.trust}`) : "–"}</td>
-          <td>${one.status === "live" ? html`<span class="muted">${t("status.live")}</span>` : html`<${Chip} tone=${TONES[one.status]}>${t(`status.${one.status}`)}<//>`} ${one.since?.length > 0 && html`<span class="muted">${t("answers.since", { what: one.since.map((what) => t(`since.${what}`)).join(", ") })}</span>`}</td></tr>`)}</tbody></table></div><//>
+          <td>${one.status === "live" ? html`<span class="muted">${t("status.live")}</span>` : html`<${Chip} tone=${TONES[one.status]}>${t(`status.${one.status}`)}<//>`} ${one.since?.length > 0 && html`<span class="muted">${t("answers.since", { what: one.since.map((what) => t(`reason.${what}`)).join(", ") })}</span>`}</td></tr>`)}</tbody></table></div><//>
       ${told.outcomes.length > 0 && html`<${Panel} title=${t("answers.outcomes")}><ul class="plain">${told.outcomes.map((one, index) => html`<li key=${index}><${When} at=${one.at} /> <${To} parts=${["owners", owner, "memory", one.memory]}><${Said} text=${told.injected_memories.find((other) => other.id === one.memory)?.memory ?? one.memory} lines=${1} /><//> <${Chip} tone=${one.outcome === "task_failure" ? "bad" : "good"}>${t(`outcome.${one.outcome}`)}<//> <span class="muted"><${Said} text=${who(one)} /></span></li>`)}</ul><//>`}
       ${[...told.injected].reverse().map((one) => html`<${Block} key=${one.position} owner=${owner} injected=${one} />`)}`}<//>`;
 }
@@ -61,6 +60,6 @@ function Block({ owner, injected }) {
   return html`<${Panel} title=${t("answers.block")} actions=${html`<${Chip} tone=${same[0]} title=${reasonWords(block.why_code) ?? block.why}>${t(`answers.block.${same[1]}`)}<//> <${Copy} text=${block.text} /> <${Button} kind="quiet" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>${open ? "▴" : "▾"}<//>`}>
     <p class="muted"><${When} at=${injected.at} /> · <${To} parts=${["owners", owner, "log"]} params=${{ at: injected.position }}><${Id} text=${injected.position} /><//> · <${Reason} text=${block.why} code=${block.why_code} values=${{ memory: block.withheld.map((one) => `${plain(one.id)} (${t(has(`mark.${one.reason}`) ? `mark.${one.reason}` : `reason.${one.reason}`)})`).join(", ") }} /> ${made && html`· ${t("ask.context.used", { tokens: number(block.tokens), budget: number(made.budget) })}`}</p>
     ${open && (typeof block.stable === "string" ? [block.stable, block.turn] : [block.text]).filter(Boolean).map((text, index) => html`<pre key=${index} tabindex="0"><${Said} text=${text} /></pre>`)}
-    ${injected.read_at && html`<${Button} onClick=${() => setParams({ as_of: injected.read_at })}>${t("answers.moment")}<//>`}
+    ${injected.read_at && html`<${Button} onClick=${() => setParams({ as_of: injected.read_at })}>${t("log.then")}<//>`}
   <//>`;
 }

@@ -51,9 +51,9 @@ export function Ask({ owner }) {
   return html`<${Screen} title=${t("screen.ask")} lead=${t("ask.lead")}>
     <form class="form ask-bar" onSubmit=${go} role="search">
       <${Field} wide label=${t("ask.question")} kind="search" value=${question} onChange=${setQuestion} placeholder=${t("ask.placeholder")} maxlength="2000" autofocus />
-      <${Button} kind="main" type="submit" disabled=${!question.trim()}>${t("ask.go")}<//>
+      <${Button} kind="main" type="submit" disabled=${!question.trim()}>${t("screen.ask")}<//>
       <${Button} why=${why} disabled=${!question.trim()} title=${t("ask.agent.hint")} onClick=${asAgent}>${t("ask.agent")}<//>
-      <${Field} label=${t("ask.mode")} value=${mode} options=${options} onChange=${(one) => setParams({ mode: one === "normal" ? null : one })} />
+      <${Field} label=${t("memories.mode")} value=${mode} options=${options} onChange=${(one) => setParams({ mode: one === "normal" ? null : one })} />
       <${Beside} owner=${owner} beside=${beside} moment=${moment} />
     </form>
     <div class="tabs" role="group" aria-label=${t("screen.ask")}>${["ranked", "context"].map((name) => html`<${Button} key=${name} aria-pressed=${tab === name ? "true" : "false"}
@@ -97,7 +97,7 @@ function Beside({ owner, beside, moment }) {
 
 function Names({ owner, kind, name, moment }) {
   const asked = useAsk(path("owners", owner, "sources"), { by: kind.slice(0, -1), limit: 200, ...moment.query });
-  const names = asked.data ? (asked.data.sources ?? asked.data[kind] ?? []).map((one) => one.name ?? one) : [];
+  const names = (asked.data?.sources ?? []).map((one) => one.name);
   const all = name && !names.includes(name) ? [name, ...names] : names;
   return html`<${Field} label=${t("ask.without.name", { kind: t(`ask.kind.${kind}`) })} value=${name ?? ""} options=${[["", t("ask.without.choose")], ...all.map((one) => [one, plain(one)])]}
     onChange=${(one) => setParams({ beside: one ? `without_${kind}:${one}` : `without_${kind}` })} />`;

@@ -3,7 +3,7 @@
  */
 
 import { html, useEffect, useState } from "../core/dom.js";
-import { ask, path, useAsk } from "../core/http.js";
+import { path, usePaged } from "../core/http.js";
 import { setParams, To, useHere } from "../core/location.js";
 import { parsed, useMoment } from "../core/moment.js";
 import { Asked, Button, Check, Chip, Empty, Field, Problem, Screen } from "../core/parts.js";
@@ -95,28 +95,14 @@ function Nothing() {
 }
 
 function Found({ owner, question, sides }) {
-  const address = path("owners", owner, "diff");
-  const asked = useAsk(address, { ...question, limit: PAGE });
-  const [more, setMore] = useState({ memories: [], error: null });
-  useEffect(() => setMore({ memories: [], error: null }), [asked.data]);
-  const further = async (offset) => {
-    try {
-      const told = await ask(address, { ...question, limit: PAGE, offset });
-      setMore((was) => ({ memories: [...was.memories, ...told.memories], error: null }));
-    } catch (error) {
-      setMore((was) => ({ ...was, error }));
-    }
-  };
-  return html`<${Asked} of=${asked} what=${t("between.looking")}>${(told) => {
-    const all = [...told.memories, ...more.memories];
-    return html`<${Counts} told=${told} />
+  const { asked, rows: all, ...page } = usePaged(path("owners", owner, "diff"), { ...question, limit: PAGE }, "memories");
+  return html`<${Asked} of=${asked} what=${t("between.looking")}>${(told) => html`<${Counts} told=${told} />
       ${told.hint && told.on_other_line > 0 && html`<p class="sentence"><${Said} text=${t("between.other-line", { count: number(told.on_other_line) })} /></p>`}
       ${told.owner_changes.profile && html`<p>${t("between.law", { before: t(`law.${told.owner_changes.profile.before}`), after: t(`law.${told.owner_changes.profile.after}`) })}</p>`}
       ${Object.keys(told.owner_changes.parameters).length > 0 && html`<p>${t("between.parameters")}: ${Object.entries(told.owner_changes.parameters).map(([name, one]) => html`<span key=${name} class="figure"><${Id} text=${name} /> ${String(one.before)} → ${String(one.after)} </span>`)}</p>`}
       ${all.length ? html`<ol class="panel plain rules between">${all.map((one) => html`<${Changed} key=${one.id} owner=${owner} one=${one} sides=${sides} />`)}</ol>` : html`<${Empty} title=${t("between.none")}><p>${t("between.none.what")}</p><//>`}
-      <${Problem} error=${more.error} />
-      ${all.length < told.total && html`<p><${Button} onClick=${() => further(all.length)}>${t("between.more", { left: number(told.total - all.length) })}<//></p>`}`;
-  }}<//>`;
+      <${Problem} error=${page.error} />
+      ${all.length < told.total && html`<p><${Button} disabled=${page.busy} onClick=${page.more}>${t("between.more", { left: number(told.total - all.length) })}<//></p>`}`}<//>`;
 }
 
 function Counts({ told }) {
@@ -154,7 +140,7 @@ function Changed({ owner, one, sides }) {
 function differences(before, now) {
   if (!before || !now) return [];
   const told = [];
-  for (const [name, of] of [["status", (one) => t(`status.${one.status}`)], ["level", (one) => t(`level.${one.level}`)], ["trust", (one) => t(`trust.${one.trust}`)], ["shown", (one) => (one.shown ? t("between.shown") : t(`reason.${one.reason}`))]]) {
+  for (const [name, of] of [["status", (one) => t(`status.${one.status}`)], ["level", (one) => t(`level.${one.level}`)], ["trust", (one) => t(`trust.${one.trust}`)], ["shown", (one) => (one.shown ? t("field.shown") : t(`reason.${one.reason}`))]]) {
     if (of(before) !== of(now)) told.push([name, `${of(before)} → ${of(now)}`]);
   }
   return told;

@@ -2,7 +2,7 @@
 
 import { LAWS } from "../core/choices.js";
 import { html, useEffect, useState } from "../core/dom.js";
-import { ask, path, useAsk } from "../core/http.js";
+import { ask, path, usePaged } from "../core/http.js";
 import { setParams, To } from "../core/location.js";
 import { Asked, Button, Chip, Dialog, Field, Problem } from "../core/parts.js";
 import { EventName, Reason, who } from "../core/reason.js";
@@ -17,30 +17,18 @@ const NEAR = 20;
 
 export function Changes({ address, moment, turn, onOpen }) {
   const [law, setLaw] = useState("");
-  const [more, setMore] = useState({ changes: [], next: null, error: null });
-  const question = { order: "newest", limit: PAGE, law: law || undefined, ...moment.query };
-  const asked = useAsk(`${address}/history`, question);
+  const { asked, rows: changes, ...page } = usePaged(`${address}/history`, { order: "newest", limit: PAGE, law: law || undefined, ...moment.query }, "changes");
   useEffect(() => {
     if (turn) asked.reload();
   }, [turn]);
-  useEffect(() => setMore({ changes: [], next: asked.data?.next ?? null, error: null }), [asked.data]);
-  const further = async () => {
-    try {
-      const told = await ask(`${address}/history`, { ...question, cursor: more.next });
-      setMore({ changes: [...more.changes, ...told.changes], next: told.next, error: null });
-    } catch (error) {
-      setMore({ ...more, error });
-    }
-  };
   return html`<div class="form"><${Field} label=${t("memory.changes.law")} value=${law} onChange=${setLaw} options=${[["", t("memory.changes.stored")], ...LAWS.map((one) => [one, t(`law.${one}`)])]} /></div>
-    <${Asked} of=${asked}>${(told) => {
-      const changes = [...told.changes, ...more.changes];
+    <${Asked} of=${asked}>${() => {
       if (!changes.length) return html`<p class="muted">${t("memory.changes.none")}</p>`;
-      return html`<div class="table-box" tabindex="0" role="group" aria-label=${t("memory.changes")}><table class="changes"><thead><tr><th>${t("memory.changes.time")}</th><th>${t("memory.changes.event")}</th><th>${t("memory.changes.decision")}</th><th>${t("memory.changes.by")}</th><th class="figure">${t("memory.changes.weight")}</th><th>${t("memory.changes.reason")}</th></tr></thead>
+      return html`<div class="table-box" tabindex="0" role="group" aria-label=${t("memory.changes")}><table class="changes"><thead><tr><th>${t("memory.changes.time")}</th><th>${t("memory.changes.event")}</th><th>${t("memory.changes.decision")}</th><th>${t("log.column.by")}</th><th class="figure">${t("memories.column.weight")}</th><th>${t("memory.changes.reason")}</th></tr></thead>
         <tbody>${changes.map((one, index) => html`<tr key=${index}><td><${When} at=${one.time} /> ${one.late_by !== null && html`<${Chip} tone="warn">${t("memory.late")}<//>`}</td>
           <td><button type="button" class="as-link" onClick=${() => onOpen({ ...one, before: changes[index + 1] })}><${EventName} type=${one.event} /></button></td><td>${t(`decision.${one.decision}`)}</td><td><${Said} text=${who(one)} /></td>
           <td class="figure">${weight(one.old_weight)} → ${weight(one.new_weight)}</td><td><${Why} of=${one} /></td></tr>`)}</tbody></table></div>
-        ${more.next && html`<${Button} onClick=${further}>${t("memory.changes.more")}<//>`}<${Problem} error=${more.error} />`;
+        ${page.next && html`<${Button} disabled=${page.busy} onClick=${page.more}>${t("memory.changes.more")}<//>`}<${Problem} error=${page.error} />`;
     }}<//>`;
 }
 
@@ -64,16 +52,16 @@ export function EventDialog({ owner, address, moment, event, onClose }) {
     ${found && html`<h3><${EventName} type=${found.event} /> · ${t(`decision.${found.decision}`)}</h3>
       ${(found.said_reason || found.reason) && html`<p class="sentence"><${Why} of=${found} /></p>`}
       <table><tbody>
-        <tr><th scope="row">${t("memory.event.position")}</th><td><${To} parts=${["owners", owner, "log"]} params=${{ at: found.position }} onClick=${onClose}><${Id} text=${found.position} /><//></td></tr>
-        <tr><th scope="row">${t("memory.event.happened")}</th><td><${When} at=${found.time} /></td></tr>
-        <tr><th scope="row">${t("memory.event.recorded")}</th><td><${When} at=${found.recorded_at} /> ${found.late_by !== null && html`<${Chip} tone="warn">${t("memory.late")}<//>`}</td></tr>
-        <tr><th scope="row">${t("memory.changes.by")}</th><td><${Said} text=${who(found)} /></td></tr>
-        <tr><th scope="row">${t("memory.changes.weight")}</th><td class="figure">${weight(found.old_weight)} → ${weight(found.new_weight)} (${t(`law.${found.law}`)})</td></tr>
+        <tr><th scope="row">${t("access.position")}</th><td><${To} parts=${["owners", owner, "log"]} params=${{ at: found.position }} onClick=${onClose}><${Id} text=${found.position} /><//></td></tr>
+        <tr><th scope="row">${t("bar.happened")}</th><td><${When} at=${found.time} /></td></tr>
+        <tr><th scope="row">${t("bar.known")}</th><td><${When} at=${found.recorded_at} /> ${found.late_by !== null && html`<${Chip} tone="warn">${t("memory.late")}<//>`}</td></tr>
+        <tr><th scope="row">${t("log.column.by")}</th><td><${Said} text=${who(found)} /></td></tr>
+        <tr><th scope="row">${t("memories.column.weight")}</th><td class="figure">${weight(found.old_weight)} → ${weight(found.new_weight)} (${t(`law.${found.law}`)})</td></tr>
         ${found.fields?.length > 0 && html`<tr><th scope="row">${t("memory.event.fields")}</th><td>${found.fields.map((one) => html`<${Chip} key=${one}>${has(`field.${one}`) ? t(`field.${one}`) : html`<code>${one}</code>`}<//> `)}</td></tr>`}
       </tbody></table>
       ${names.length > 0 && html`<table><thead><tr><th>${t("memory.factor")}</th><th class="figure">${t("memory.event.before")}</th><th class="figure">${t("memory.event.after")}</th></tr></thead><tbody>
         ${names.map((name) => html`<tr key=${name} class=${before && before.factors[name] !== found.factors[name] ? "differs" : ""}><th scope="row">${t(`factor.${name}`)}</th><td class="figure">${before?.factors[name]?.toFixed(4) ?? "–"}</td><td class="figure">${found.factors[name]?.toFixed(4) ?? "–"}</td></tr>`)}</tbody></table>`}
-      <div class="dialog-foot"><${Button} onClick=${() => { onClose(); setParams({ as_of: found.position }); }}>${t("memory.event.look")}<//></div>`}
+      <div class="dialog-foot"><${Button} onClick=${() => { onClose(); setParams({ as_of: found.position }); }}>${t("log.then")}<//></div>`}
   <//>`;
 }
 

@@ -4,7 +4,7 @@ import { html, useEffect, useState } from "../core/dom.js";
 import { path, tell, useAsk } from "../core/http.js";
 import { setParams, To } from "../core/location.js";
 import { useMoment } from "../core/moment.js";
-import { Asked, Button, Chip, Confirm, Empty, Field, note, Panel, Problem } from "../core/parts.js";
+import { Asked, Button, Chip, Confirm, Empty, Field, note, Pager, Panel, Problem } from "../core/parts.js";
 import { Reason, who } from "../core/reason.js";
 import { useWhyNot } from "../core/rights.js";
 import { plain, Said, When } from "../core/said.js";
@@ -26,9 +26,7 @@ export function Inbox({ owner, refreshed, onDone }) {
     <${Asked} of=${asked}>${(told) => told.total
       ? html`${told.taken > told.most / 2 && html`<p class="muted">${t("inbox.taken", { taken: number(told.taken), most: number(told.most) })}</p>`}
         ${told.items.map((one) => html`<${Item} key=${one.item} owner=${owner} item=${one} onDone=${onDone} />`)}
-        ${told.total > PAGE && html`<p class="actions"><${Button} disabled=${!from} onClick=${() => setFrom(Math.max(0, from - PAGE))}>${t("inbox.newer")}<//>
-          <${Button} disabled=${from + told.items.length >= told.total} onClick=${() => setFrom(from + PAGE)}>${t("inbox.older")}<//>
-          <span class="muted" role="status">${t("inbox.shown", { from: number(told.offset + 1), to: number(told.offset + told.items.length), total: number(told.total) })}</span></p>`}`
+        <${Pager} offset=${told.offset} shown=${told.items.length} total=${told.total} page=${PAGE} onMove=${setFrom} />`
       : html`<${Empty} title=${t("inbox.empty")} examples=${[[t("memories.view.all"), () => setParams({ view: null })]]}><p>${t("inbox.empty.what")}</p><//>`}<//>`;
 }
 

@@ -35,7 +35,7 @@ export function Map({ owner }) {
     <form class="form map-bar" role="search" onSubmit=${(event) => { event.preventDefault(); setParams({ topic: text.trim() || null }); }}>
       <${Field} wide label=${t("map.topic")} kind="search" value=${text} onChange=${setText} maxlength="400" />
       <${Button} kind="main" type="submit">${t("map.go")}<//>
-      <${Field} label=${t("map.mode")} value=${mode} options=${options} onChange=${(one) => setParams({ mode: one === "review" ? null : one })} />
+      <${Field} label=${t("memories.mode")} value=${mode} options=${options} onChange=${(one) => setParams({ mode: one === "review" ? null : one })} />
       <${Field} label=${t("map.limit")} value=${limit} options=${LIMITS.map((one) => [one, one])} onChange=${(one) => setParams({ limit: one === usual() ? null : one })} />
       <${Button} aria-pressed=${list ? "true" : "false"} onClick=${() => setParams({ as: list ? null : "list" })}>${t(list ? "map.as-picture" : "map.as-list")}<//>
     </form>

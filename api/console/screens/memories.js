@@ -65,7 +65,7 @@ export function Memories({ owner }) {
         ${views.map((name) => html`<${Button} key=${name} aria-pressed=${view === name ? "true" : "false"}
           onClick=${() => setParams({ view: name === "all" ? null : name })}>${t(`memories.view.${name}`)}${name === "inbox" && waiting ? html` <${Chip} tone="warn">${number(waiting)}<//>` : ""}<//>`)}
       </div>
-      <${Button} onClick=${() => setDialog({ kind: "export" })}>${t("memories.export")}<//>
+      <${Button} onClick=${() => setDialog({ kind: "export" })}>${t("export.title")}<//>
       <${Button} kind="main" why=${why} onClick=${() => setDialog({ kind: "add" })}>＋ ${t("memories.add")}<//>`}>
     ${view === "inbox" ? html`<${Inbox} owner=${owner} refreshed=${refreshed} onDone=${again} />`
       : view === "stats" ? html`<${Statistics} owner=${owner} refreshed=${refreshed} />`
@@ -128,9 +128,9 @@ function Table({ owner, refreshed, live, setDialog, onDone, past, why }) {
         <span>${shown ? t("memories.total", { count: number(shown.total) }) : ""}${shown?.withheld?.length ? ` · ${withheldTold(shown.withheld)}` : ""}</span>
         ${!past && html`<span class=${`live ${live}`}>${t(live === "open" ? "live" : "live.waiting")}</span>`}
         ${picked.size > 0 && html`<span class="picked-told"><strong>${t("memories.picked", { count: number(picked.size) })}</strong>
-          ${standing.length > 0 && html`<${Button} kind="danger" why=${whyDelete} onClick=${() => setDialog({ kind: "delete", ids: standing, picked: () => setPicked(new Map()) })}>${t("memories.delete")}<//>`}
-          ${deleted.length > 0 && html`<${Button} why=${whyDelete} onClick=${() => restore(owner, deleted).then(() => { setPicked(new Map()); onDone(); }, (error) => note(told(error), { tone: "bad" }))}>${t("memories.restore")}<//>`}
-          <${Button} onClick=${() => setDialog({ kind: "export", picked: [...picked.keys()] })}>${t("memories.export")}: ${number(picked.size)}<//>
+          ${standing.length > 0 && html`<${Button} kind="danger" why=${whyDelete} onClick=${() => setDialog({ kind: "delete", ids: standing, picked: () => setPicked(new Map()) })}>${t("delete.go")}<//>`}
+          ${deleted.length > 0 && html`<${Button} why=${whyDelete} onClick=${() => restore(owner, deleted).then(() => { setPicked(new Map()); onDone(); }, (error) => note(told(error), { tone: "bad" }))}>${t("memory.restore")}<//>`}
+          <${Button} onClick=${() => setDialog({ kind: "export", picked: [...picked.keys()] })}>${t("export.title")}: ${number(picked.size)}<//>
           <${Button} kind="quiet" onClick=${() => setPicked(new Map())}>${t("memories.pick.none")}<//></span>`}
         ${shown?.total > 0 && html`<${Button} kind="quiet" onClick=${pickAll}>${t("memories.pick.page")}<//>`}
       </div>
@@ -157,7 +157,7 @@ function cellsOf(row, { owner, now, picked, pick, most, whyEdit, whyDelete, setD
     html`<span class="figure">${weight(row.weight)}</span> <${Bar} share=${row.weight / most} label=${`${t("memories.column.weight")} ${weight(row.weight)}`} />`,
     html`<span class="muted"><${Age} at=${row.last_activated_at} now=${now} /></span>`,
     row.status === "deleted" || row.status === "purged" ? "" : html`<span class="row-actions"><${Button} kind="quiet" tabindex="-1" why=${whyEdit} onClick=${() => setDialog({ kind: "edit", memory: row })}>${t("memories.edit")}<//>
-      <${Button} kind="quiet" tabindex="-1" why=${whyDelete} aria-label=${`${t("memories.delete")}: ${plain(row.id)}`} onClick=${() => setDialog({ kind: "delete", ids: [row.id] })}>✕<//></span>`,
+      <${Button} kind="quiet" tabindex="-1" why=${whyDelete} aria-label=${`${t("delete.go")}: ${plain(row.id)}`} onClick=${() => setDialog({ kind: "delete", ids: [row.id] })}>✕<//></span>`,
   ];
 }
 

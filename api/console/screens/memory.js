@@ -88,7 +88,7 @@ function Why({ told }) {
 function Texts({ memory, owner, now }) {
   const older = [...(memory.versions ?? [])].reverse();
   return html`<ol class="texts">
-    <li><span class="muted">${t("memory.text.now")}</span><br /><${Said} text=${now} /></li>
+    <li><span class="muted">${t("bar.now")}</span><br /><${Said} text=${now} /></li>
     ${older.map((one) => html`<li key=${one.version}><span class="muted">${t("memory.text.until", { at: one.until.slice(0, 16).replace("T", " ") })}</span><br /><${Said} text=${one.content} /></li>`)}
     ${!older.length && html`<li class="muted">${t("memory.text.one")}</li>`}
   </ol>
@@ -145,7 +145,7 @@ function Verbs({ owner, memory, again, onRevealed }) {
   const word = (name) => (name === "edit" ? t("memories.edit") : t(`memory.${name}`));
   const Open = dialogs[open];
   return html`${names.map((name) => html`<${Button} key=${name} why=${why(name)} title=${name === "negate" ? t("memory.negate.hint") : undefined} onClick=${() => setOpen(name)}>${word(name)}<//>`)}
-    ${!gone && memory.status !== "purged" && html`<${Button} kind="danger" why=${why("delete")} onClick=${() => setOpen("delete")}>${t("memories.delete")}<//>`}
+    ${!gone && memory.status !== "purged" && html`<${Button} kind="danger" why=${why("delete")} onClick=${() => setOpen("delete")}>${t("delete.go")}<//>`}
     ${open === "delete" && html`<${DeleteDialog} owner=${owner} ids=${[memory.id]} onClose=${() => setOpen(null)} onDone=${again} />`}
     ${Open && html`<${Open} owner=${owner} memory=${memory} onClose=${() => setOpen(null)} onDone=${again} onRevealed=${onRevealed} />`}`;
 }

@@ -36,7 +36,7 @@ export function Negate({ owner, memory, onClose, onDone }) {
     <${Field} label=${t("memory.negate.correction")} kind="textarea" value=${told.correction} onChange=${set("correction")} />
     <${Field} label=${t("memory.negate.resolution")} value=${told.resolution} onChange=${set("resolution")} options=${["", "latest_wins", "version_keep", "weight_balance"].map((one) => [one, t(`memory.negate.resolution.${one}`)])} />
     <${Check} label=${t("memory.negate.never")} checked=${told.never} onChange=${set("never")} />
-    <${Field} label=${t("memory.reason")} value=${told.reason} onChange=${set("reason")} />
+    <${Field} label=${t("delete.reason")} value=${told.reason} onChange=${set("reason")} />
     <${Touches} owner=${owner} memory=${memory} verb="negate" body=${told.resolution ? { resolution: told.resolution } : {}} />
   <//>`;
 }
@@ -63,7 +63,7 @@ export function Sensitivity({ owner, memory, onClose, onDone }) {
   };
   return html`<${Confirm} title=${t("memory.sensitivity.title")} verb=${t("edit.go")} act=${act} onClose=${onClose} ready=${reason.trim() && Number(level) !== memory.sensitivity}>
     <${Field} label=${t("memory.sensitivity.level")} value=${level} onChange=${setLevel} options=${["0", "1", "2", "3"].map((one) => [one, t(`memory.sensitivity.${one}`)])} />
-    <${Field} label=${t("memory.reason")} value=${reason} onChange=${setReason} required /><//>`;
+    <${Field} label=${t("delete.reason")} value=${reason} onChange=${setReason} required /><//>`;
 }
 
 export function RestoreDialog({ owner, memory, onClose, onDone }) {

@@ -59,7 +59,7 @@ export function Operate() {
       <div><${Panel} title=${t("operate.working")}><${Asked} of=${status}>${(told) => html`<${Workers} told=${told} />`}<//><//>
       <${Room} /></div>
     </div>
-    <${Asked} of=${status}>${(told) => html`<${Nodes} nodes=${told.nodes ?? []} />`}<//>
+    <${Asked} of=${status}>${(told) => html`<${Nodes} nodes=${told.nodes} />`}<//>
     <${Jobs} />
     <${Models} />
   <//>`;
@@ -67,9 +67,9 @@ export function Operate() {
 
 /** What of a cluster cannot be read now. */
 function Away({ told }) {
-  const away = (told.unreachable ?? []).flatMap((one) => one.partitions);
+  const away = told.unreachable.flatMap((one) => one.partitions);
   return html`${away.length > 0 && html`<p class="problem">${t("operate.unreachable", { count: away.length, which: away.sort((a, b) => a - b).join(", ") })}</p>`}
-    ${told.unread?.length > 0 && html`<p class="problem">${t("operate.unread")}</p>`}`;
+    ${told.unread.length > 0 && html`<p class="problem">${t("operate.unread")}</p>`}`;
 }
 
 const STATES = { online: "online", "not linked": "not-linked" };
@@ -109,7 +109,7 @@ function Folding({ told }) {
   const [all, setAll] = useState(false);
   const most = Math.max(...told.partitions.map((one) => one.lag), 1);
   const shown = all ? told.partitions : told.partitions.filter((one) => one.head || one.lag);
-  return html`<div class="table-box" tabindex="0" role="group" aria-label=${t("operate.folding")}><table class="tight"><thead><tr><th class="figure">${t("operate.partition")}</th><th class="figure">${t("operate.head")}</th><th class="figure">${t("operate.behind")}</th><th><span class="out-of-sight">${t("operate.lag")}</span></th><th>${t("operate.holder")}</th><th class="figure">${t("operate.lease")}</th></tr></thead>
+  return html`<div class="table-box" tabindex="0" role="group" aria-label=${t("operate.folding")}><table class="tight"><thead><tr><th class="figure">${t("operate.partition")}</th><th class="figure">${t("operate.head")}</th><th class="figure">${t("operate.behind")}</th><th><span class="out-of-sight">${t("operate.lag")}</span></th><th>${t("operate.worker")}</th><th class="figure">${t("operate.lease")}</th></tr></thead>
     <tbody>${shown.map((one) => html`<tr key=${one.partition}><td class="figure"><${To} parts=${["partitions", String(one.partition)]} aria-label=${`${t("operate.partition")} ${one.partition}: ${t("operate.to-log")}`}>${one.partition}<//></td><td class="figure">${number(one.head)}</td>
       <td class="figure">${number(one.lag)}</td><td>${one.lag > 0 && html`<${Bar} share=${one.lag / most} tone=${one.lag > 1000 ? "warn" : "cool"} label=${t("operate.lag.told", { partition: one.partition, lag: one.lag })} />`}</td>
       <td>${one.holder ? html`<${Id} text=${one.holder} />` : html`<${Chip} tone="bad">${t("operate.nobody")}<//>`}</td><td class="figure">${one.lease_seconds === undefined || one.lease_seconds === null ? "–" : t("duration.seconds", { count: number(one.lease_seconds, 1) })}</td></tr>`)}</tbody></table></div>
@@ -117,9 +117,9 @@ function Folding({ told }) {
 }
 
 function Workers({ told }) {
-  const workers = [...told.workers.map((one) => (typeof one === "string" ? { worker: one } : one)), ...(told.silent ?? []).map((one) => ({ ...one, isSilent: true }))];
+  const workers = [...told.workers, ...told.silent.map((one) => ({ ...one, isSilent: true }))];
   return html`<div class="table-box" tabindex="0" role="group" aria-label=${t("operate.workers")}><table class="tight"><thead><tr><th>${t("operate.worker")}</th><th class="figure">${t("operate.worker.holds")}</th><th class="figure">${t("operate.worker.rate")}</th><th class="figure">${t("operate.worker.seen")}</th></tr></thead>
-    <tbody>${workers.map((one) => { const name = one.worker ?? one.name ?? one.id; return html`<tr key=${name}><td><${Id} text=${name} /> ${one.isSilent && html`<${Chip} tone="bad">${t("operate.worker.silent")}<//>`}</td><td class="figure">${one.partitions?.length ?? one.partitions ?? "–"}</td><td class="figure">${one.rate === null || one.rate === undefined ? "–" : number(one.rate, 1)}</td><td class="figure">${one.seen_seconds === undefined ? "–" : t("operate.ago", { time: duration(one.seen_seconds) })}</td></tr>`; })}</tbody></table></div>`;
+    <tbody>${workers.map((one) => html`<tr key=${one.worker}><td><${Id} text=${one.worker} /> ${one.isSilent && html`<${Chip} tone="bad">${t("operate.worker.silent")}<//>`}</td><td class="figure">${number(one.partitions.length)}</td><td class="figure">${number(one.rate, 1)}</td><td class="figure">${t("operate.ago", { time: duration(one.seen_seconds) })}</td></tr>`)}</tbody></table></div>`;
 }
 
 function Room() {
@@ -159,7 +159,7 @@ function Quarantine() {
   const asked = useAgain(path("dead"), LATER_MS);
   const owners = asked.data?.quarantined ?? [];
   if (!owners.length) return null;
-  return html`<${Panel} title=${t("operate.dead")}><p class="muted">${t("operate.dead.what")}</p>${owners.map((one) => html`<${DeadOwner} key=${one.owner ?? one} owner=${one.owner ?? one} again=${asked.reload} />`)}<//>`;
+  return html`<${Panel} title=${t("operate.dead")}><p class="muted">${t("operate.dead.what")}</p>${owners.map((one) => html`<${DeadOwner} key=${one.owner} owner=${one.owner} again=${asked.reload} />`)}<//>`;
 }
 
 function DeadOwner({ owner, again }) {
@@ -167,7 +167,7 @@ function DeadOwner({ owner, again }) {
   const [drop, setDrop] = useState(null);
   const retry = () => tell(path("dead", owner, "retry"), {}, { keyed: false }).then(() => { note(t("operate.dead.retried")); again(); asked.reload(); }, (error) => { note(refusal(error), { tone: "bad" }); asked.reload(); });
   return html`<section class="dead"><h3><${To} parts=${["owners", owner, "log"]}><${Said} text=${owner} /><//></h3>
-    <${Asked} of=${asked}>${(told) => html`<ul class="plain">${(told.parked ?? told.events ?? []).map((one) => html`<li key=${one.position}><${Id} text=${one.position} /> <${EventName} type=${one.event ?? one.type ?? ""} /> <span class="muted"><${ByService} text=${one.reason ?? one.error ?? one.problem ?? ""} /></span> <${Button} kind="danger" onClick=${() => setDrop(one.position)}>${t("operate.dead.discard")}<//></li>`)}</ul>`}<//>
+    <${Asked} of=${asked}>${(told) => html`<ul class="plain">${told.parked.map((one) => html`<li key=${one.position}><${Id} text=${one.position} /> <${EventName} type=${one.kind} /> <span class="muted"><${ByService} text=${one.problem ?? (one.position === told.position ? told.reason : "")} /></span> <${Button} kind="danger" onClick=${() => setDrop(one.position)}>${t("operate.dead.discard")}<//></li>`)}</ul>`}<//>
     <${Button} onClick=${retry}>${t("operate.dead.retry")}<//>
     ${drop && html`<${Discard} owner=${owner} position=${drop} onClose=${() => setDrop(null)} onDone=${() => { again(); asked.reload(); }} />`}</section>`;
 }

@@ -16,12 +16,10 @@ export function ParameterPicker({ onSet }) {
     setName(one);
     setValue(String(known.find((other) => other.name === one)?.default ?? ""));
   };
-  if (!known.length) return html`<${Field} label=${`${t("whatif.parameter")} (name=value)`} value=${value} onChange=${setValue} spellcheck=${false} placeholder="user_factor=1.3" />
-    <${Button} disabled=${!/^\w+=.+/.test(value)} onClick=${() => { const at = value.indexOf("="); onSet(value.slice(0, at), value.slice(at + 1)); setValue(""); }}>${t("whatif.set")}<//>`;
   const isRange = chosen && ["int", "float"].includes(chosen.kind) && chosen.least !== null && chosen.most !== null;
   return html`<${Field} label=${t("whatif.parameter")} value=${name} options=${[["", t("whatif.parameter.choose")], ...known.map((one) => [one.name, one.name])]} onChange=${choose} />
     ${chosen && html`<p class="muted">${t(`parameter.${chosen.name}`)} · ${t("whatif.default", { value: chosen.default })}</p>
-      ${chosen.choices ? html`<${Field} label=${t("whatif.value")} value=${value} options=${chosen.choices.map((one) => [String(one), String(one)])} onChange=${setValue} />`
-        : html`<${Field} label=${t("whatif.value")} value=${value} onChange=${setValue} />${isRange && html`<input type="range" aria-label=${t("whatif.value")} min=${chosen.least} max=${chosen.most} step=${chosen.kind === "int" ? 1 : (chosen.most - chosen.least) / 200} value=${value} onInput=${(event) => setValue(event.currentTarget.value)} />`}`}
+      ${chosen.choices ? html`<${Field} label=${t("memory.value")} value=${value} options=${chosen.choices.map((one) => [String(one), String(one)])} onChange=${setValue} />`
+        : html`<${Field} label=${t("memory.value")} value=${value} onChange=${setValue} />${isRange && html`<input type="range" aria-label=${t("memory.value")} min=${chosen.least} max=${chosen.most} step=${chosen.kind === "int" ? 1 : (chosen.most - chosen.least) / 200} value=${value} onInput=${(event) => setValue(event.currentTarget.value)} />`}`}
       <${Button} onClick=${() => onSet(name, value)}>${t("whatif.set")}<//>`}`;
 }

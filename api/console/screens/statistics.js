@@ -13,10 +13,10 @@ export function Statistics({ owner, refreshed }) {
   }, [refreshed]);
   return html`<${Asked} of=${asked}>${(told) => html`
     <div class="figures">
-      <${Figure} value=${number(told.memories)} name=${t("stats.memories")} />
+      <${Figure} value=${number(told.memories)} name=${t("operate.memories")} />
       <${Figure} value=${number(told.shown_in_normal_mode)} name=${t("stats.shown")} />
-      <${Figure} value=${number(told.events)} name=${t("stats.events")} />
-      <${Figure} value=${number(told.secret)} name=${t("stats.secret")} />
+      <${Figure} value=${number(told.events)} name=${t("operate.events")} />
+      <${Figure} value=${number(told.secret)} name=${t("memory.secret")} />
       <${Figure} value=${weight(told.weights.median)} name=${t("stats.mean")} />
       <${Figure} value=${t(`law.${told.profile}`)} name=${t("stats.profile")} />
     </div>

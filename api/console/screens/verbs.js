@@ -25,8 +25,8 @@ export function AddDialog({ owner, onClose, onDone }) {
   };
   return html`<${Confirm} title=${t("add.title")} verb=${t("add.go")} act=${act} onClose=${onClose} ready=${told.content.trim()}>
     <${Field} label=${t("add.content")} kind="textarea" value=${told.content} onChange=${set("content")} required autofocus />
-    <${Field} label=${t("add.category")} value=${told.category} onChange=${set("category")} options=${CATEGORIES.map((one) => [one, t(`category.${one}`)])} />
-    <${Field} label=${t("add.kind")} hint=${t("add.kind.hint")} value=${told.kind} onChange=${set("kind")} />
+    <${Field} label=${t("memories.by.category")} value=${told.category} onChange=${set("category")} options=${CATEGORIES.map((one) => [one, t(`category.${one}`)])} />
+    <${Field} label=${t("memories.by.kind")} hint=${t("add.kind.hint")} value=${told.kind} onChange=${set("kind")} />
     <${Field} label=${t("add.tags")} value=${told.tags} onChange=${set("tags")} />
     <${Field} label=${t("add.because")} value=${told.because} onChange=${set("because")} />
     <${Field} label=${t("add.id")} value=${told.memory_id} onChange=${set("memory_id")} spellcheck=${false} />

@@ -81,7 +81,7 @@ function Picker({ owner, kind, params, moment }) {
 function Numbers({ params }) {
   const set = params.getAll("set");
   return html`<div class="form stacked">
-    <${Field} label=${t("whatif.law")} value=${params.get("law") ?? ""} options=${[["", t("whatif.law.own")], ...LAWS.map((one) => [one, t(`law.${one}`)])]} onChange=${(one) => setParams({ law: one || null })} />
+    <${Field} label=${t("memory.law")} value=${params.get("law") ?? ""} options=${[["", t("whatif.law.own")], ...LAWS.map((one) => [one, t(`law.${one}`)])]} onChange=${(one) => setParams({ law: one || null })} />
     ${set.map((one) => html`<span key=${one} class="chosen-name"><code><${Said} text=${one} /></code><${Button} kind="quiet" aria-label=${`${t("close")}: ${plain(one)}`} onClick=${() => setParams({ set: set.filter((other) => other !== one) })}>✕<//></span>`)}
     <${ParameterPicker} onSet=${(name, value) => setParams({ set: [...set.filter((one) => !one.startsWith(`${name}=`)), `${name}=${value}`] })} />
   </div>`;
@@ -106,7 +106,7 @@ function Outcome({ owner, asked, moment }) {
     ${found.without_effect.length > 0 && html`<p class="muted">${t("whatif.without-effect", { what: found.without_effect.map((one) => `${t(`event.${one.kind}`)} (${number(one.events)})`).join(", ") })}</p>`}
     ${found.questions?.map((one) => html`<${Question} key=${one.query} owner=${owner} told=${one} differences=${found.differences} mode=${asked.body.mode} moment=${moment} />`)}
     ${found.total ? html`<${Differences} owner=${owner} found=${found} />` : html`<${Empty} title=${t("whatif.none")}><p>${t("whatif.none.what")}</p><//>`}
-    ${found.total > found.differences.length && html`<${Button} onClick=${() => setLimit(Math.min(limit * 3, 1000))}>${t("whatif.more")}<//>`}
+    ${found.total > found.differences.length && html`<${Button} onClick=${() => setLimit(Math.min(limit * 3, 1000))}>${t("memory.changes.more")}<//>`}
     ${retracts && html`<${Retract} owner=${owner} body=${asked.body} onClose=${() => setRetracts(false)} onDone=${told.reload} />`}`}<//>`;
 }
 
@@ -117,7 +117,7 @@ function Question({ owner, told, differences, mode, moment }) {
   const row = (id) => texts.get(id) ?? { id };
   const same = told.moved.length === 0;
   return html`<${Panel} title=${plain(told.query)}>${!told.before.length && !told.after.length ? html`<p class="muted">${t("whatif.rank.none")}</p>` : same ? html`<p class="muted">${t("whatif.rank.same")}</p>` : ""}
-    ${!same && html`<${RankLines} owner=${owner} left=${told.before.map(row)} right=${told.after.map(row)} moved=${told.moved} leftTitle=${t("whatif.rank.now")} rightTitle=${t("whatif.rank.then")} />`}<//>`;
+    ${!same && html`<${RankLines} owner=${owner} left=${told.before.map(row)} right=${told.after.map(row)} moved=${told.moved} leftTitle=${t("whatif.column.now")} rightTitle=${t("screen.whatif")} />`}<//>`;
 }
 
 function Differences({ owner, found }) {
@@ -126,7 +126,7 @@ function Differences({ owner, found }) {
     if (!today || !replayed) return [];
     return [...new Set([...Object.keys(today).filter((name) => today[name] !== replayed[name]), ...(others ?? [])])];
   };
-  return html`<div class="table-box" tabindex="0" role="group" aria-label=${t("whatif.differences", { count: "" })}><table><thead><tr><th>${t("whatif.column.memory")}</th><th>${t("whatif.column.now")}</th><th>${t("whatif.column.then")}</th><th>${t("whatif.column.fields")}</th></tr></thead>
+  return html`<div class="table-box" tabindex="0" role="group" aria-label=${t("whatif.differences", { count: "" })}><table><thead><tr><th>${t("memories.column.memory")}</th><th>${t("whatif.column.now")}</th><th>${t("whatif.column.then")}</th><th>${t("whatif.column.fields")}</th></tr></thead>
     <tbody>${found.differences.map((one) => html`<tr key=${one.id} class=${one.today?.shown !== one.replayed?.shown ? "turned" : ""}><td><${To} class="row-link" title=${plain(one.id)} parts=${["owners", owner, "memory", one.id]}><${Said} text=${one.memory ?? one.id} lines=${2} /><//></td>
       <td>${side(one.today)}</td><td>${side(one.replayed)}</td><td class="muted">${fields(one).map((name) => t(`field.${name}`)).join(", ")}</td></tr>`)}</tbody></table></div>`;
 }

@@ -27,7 +27,6 @@ words({
   "between.law": ["The law: {before} → {after}", "定律：{before} → {after}"],
   "between.parameters": ["Parameters", "参数"],
   "between.was": ["Previous text", "原为"],
-  "between.shown": ["shown", "显示"],
   "between.deleted-since": ["deleted since", "此后已删除"],
   "between.other-line": ["On the other time line, other memories differ: {count}.", "在另一条线（发生／已知）上，不同的是另一些记忆：{count} 条。"],
   "between.kind.made": ["new", "新增"],
