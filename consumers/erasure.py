@@ -61,7 +61,8 @@ redis.call('HSET', KEYS[1], ARGV[1], ARGV[4])
 return 1
 """,
 )
-OnProgress = Callable[[int, int], None]
+OnRead = Callable[[int], None]
+"""Hears up to which seq a partition was read."""
 
 
 class Entries(NamedTuple):
@@ -130,28 +131,21 @@ def readmit(wire: Wire, tag: str, owner: str, fresh: bytes) -> str | None:
             return erasure
 
 
-def count_entries(
-    wire: Wire,
-    tag: str,
-    owner: str,
-    *,
-    on_progress: OnProgress = lambda _done, _all: None,
-    on_salts: Callable[[int], None] = lambda _id: None,
-) -> Entries:
+def count_entries(wire: Wire, tag: str, owner: str, on_salts: Callable[[int], None] = lambda _id: None) -> Entries:
     """What the log has of an owner; `on_salts` gets the id of each sealed entry's salts. Reads the whole partition, without opening
     anything."""
     found = Entries()
-    for one in _of(wire, tag, owner, on_progress):
+    for one in _of(wire, tag, owner):
         if sealed := one.body[:1] == BODY_MARK:
             on_salts(salts_id(one.body))
         found = Entries(found.total + 1, one.seq, found.sealed + sealed, found.open + (not sealed))
     return found
 
 
-def drop_salts(wire: Wire, tag: str, owner: str, *, on_progress: OnProgress = lambda _done, _all: None) -> Entries:
+def drop_salts(wire: Wire, tag: str, owner: str) -> Entries:
     """Delete the salts of the owner's entries: whoever has an old copy of its key opens none of them with it."""
     ids = array("q")
-    found = count_entries(wire, tag, owner, on_progress=on_progress, on_salts=ids.append)
+    found = count_entries(wire, tag, owner, ids.append)
     wire.seals.keys.delete_salts(ids)
     return found
 
@@ -191,22 +185,21 @@ def drop_from_builds(wire: Wire, tag: str, owner: str, *, but: str) -> int:
 
 
 def opened_of(
-    wire: Wire, tag: str, owner: str, *, after: int = 0, on_progress: OnProgress = lambda _done, _all: None
+    wire: Wire, tag: str, owner: str, *, after: int = 0, on_read: OnRead = lambda _seq: None
 ) -> Iterator[Stored]:
     """The owner's entries after a seq with their bodies open, oldest first. Raises StoreError, KeyUnavailable too."""
-    of = _of(wire, tag, owner, on_progress, after)
+    of = _of(wire, tag, owner, on_read, after)
     while some := list(islice(of, PAGE)):
         yield from opened(wire, LogKeys(tag), some)
 
 
-def _of(wire: Wire, tag: str, owner: str, on_progress: OnProgress, after: int = 0) -> Iterator[Stored]:
+def _of(wire: Wire, tag: str, owner: str, on_read: OnRead = lambda _seq: None, after: int = 0) -> Iterator[Stored]:
     """The owner's entries after a seq as they lie in the log, sealed. Of others' nothing is made but the last of a page, for its
     seq, and what no append wrote, which is refused."""
     keys, mine = LogKeys(tag), owner.encode()
-    head = int(wire.call("HGET", keys.meta, "head") or 0)
     while answer := wire.call("XRANGE", keys.stream, f"{after + 1}-0", "+", "COUNT", READ_COUNT):
         after = entries(answer[-1:], tag)[0].seq
-        on_progress(after, max(head, after))
+        on_read(after)
         yield from entries([one for one in answer if len(one[1]) <= _OWNER or one[1][_OWNER] == mine], tag)
 
 
@@ -215,13 +208,13 @@ _OWNER = 5
 
 
 def read_log(
-    wire: Wire, tag: str, owner: str, *, after: int = 0, on_progress: OnProgress = lambda _done, _all: None
+    wire: Wire, tag: str, owner: str, *, after: int = 0, on_read: OnRead = lambda _seq: None
 ) -> Iterator[tuple[Stored, AnyEvent | None]]:
     """An owner's entries after a seq with their events, oldest first; None for what cannot be read. Of one who was readmitted those
     since. Raises StoreError, KeyUnavailable too."""
     line = wire.call("HGET", LogKeys(tag).readmitted, owner)
     since = 0 if line is None else readmission(owner, line)[0]
-    for one in opened_of(wire, tag, owner, after=max(after, since), on_progress=on_progress):
+    for one in opened_of(wire, tag, owner, after=max(after, since), on_read=on_read):
         try:
             yield one, decode(one.kind, one.body)
         except UndecodableEvent:
@@ -239,11 +232,11 @@ class LogSoFar:
         """What it tells by now. Raises StoreError, KeyUnavailable too; nothing is to be asked of this one after that."""
         after = self._after
 
-        def read_to(seq: int, _head: int) -> None:
+        def read_to(seq: int) -> None:
             nonlocal after
             after = seq
 
-        for one, event in read_log(self._wire, self._tag, self._owner, after=after, on_progress=read_to):
+        for one, event in read_log(self._wire, self._tag, self._owner, after=after, on_read=read_to):
             self._log.take(one, event)
         self._after = after
         return self._log

@@ -12,8 +12,7 @@ import msgspec
 
 from engramlog_server.consumers.encryption.marks import close, finish, mark
 from engramlog_server.consumers.encryption.partition_copy import bring_over, is_taken, look
-from engramlog_server.consumers.encryption.remnants import drop_failures, drop_other_builds
-from engramlog_server.consumers.encryption.vectors import drop_vectors
+from engramlog_server.consumers.encryption.remnants import drop_failures, drop_other_builds, drop_vectors
 from engramlog_server.consumers.fold.folder import Probe, unprobed
 from engramlog_server.consumers.fold.rebuild import LEASE_MS as REBUILD_LEASE_MS
 from engramlog_server.consumers.fold.rebuild import RebuildRun, rebuild_partition

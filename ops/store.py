@@ -233,9 +233,9 @@ def _fenced_again(
     cannot be read: nothing is answered then."""
     if identity.sealed is None:
         return _FencedAgain()
-    from engramlog_server.ops.erasure.fence_list import FenceList, list_path  # noqa: PLC0415 - of a sealed store
+    from engramlog_server.ops.erasure.fence_list import FenceList  # noqa: PLC0415 - of a sealed store
 
-    listed = FenceList(list_path(settings, identity.store_id), identity.store_id)
+    listed = FenceList.of(settings, identity.store_id)
     listed.share(wire.seals.keys)
     if not os.path.lexists(listed.path):
         return _FencedAgain()

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import redis
 
-from engramlog_server.consumers.encryption.vectors import count_vectors
+from engramlog_server.consumers.encryption.remnants import count_vectors
 from engramlog_server.consumers.fold.presence import LEASE_MS, live_workers
 from engramlog_server.events.errors import EmbeddedRedisError, StoreError, StoreMismatch
 from engramlog_server.events.redis.client import connect

@@ -7,7 +7,7 @@ has one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from engramlog_server.consumers.backup.proof import FINGERPRINT, HeldEntry, held_entries
@@ -97,16 +97,13 @@ def read_owners(wire: Wire, tag: str) -> Iterator[BackupRow]:
         yield BackupRow(RowKind.GONE, [one])
 
 
-def read_store(
-    wire: Wire, tags: Sequence[str], days: Sequence[str], on_partition: Callable[[int], None] = lambda _number: None
-) -> Iterator[BackupRow]:
+def read_store(wire: Wire, tags: Sequence[str], days: Sequence[str]) -> Iterator[BackupRow]:
     """What is of no partition, and since when deletions are known. `days`: whose uses of models are kept. Raises StoreError."""
     told = wire.call("HGETALL", STORE_KEY)
     for field, value in zip(told[::2], told[1::2], strict=True):
         if field not in NOT_KEPT:
             yield BackupRow(RowKind.STORE, [field, value])
     for number, tag in enumerate(tags):
-        on_partition(number)
         for owner, value in pairs(wire, LogKeys(tag).deletions):
             yield BackupRow(RowKind.DELETION, [b"%d" % number, owner, value])
     for field, value in pairs(wire, ACCEPTED_KEY):

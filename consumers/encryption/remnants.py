@@ -1,11 +1,11 @@
-"""What lay open and must not stay: builds but the live one, and the files that Redis wrote before.
+"""What lay open and must not stay: builds but the live one, vectors, and the files that Redis wrote before.
 
 Redis keeps what is gone until its append-only file is written anew, and a dump until it is dumped again.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from glob import escape
 from itertools import islice
@@ -303,3 +303,31 @@ def _replicas(wire: Wire) -> list[str]:
     told = [facts[name] for name in sorted(facts) if name.startswith("slave") and name[5:].isdigit()]
     parts = [dict(one.partition("=")[::2] for one in text.split(",")) for text in told]
     return [f"{one.get('ip', '?')}:{one.get('port', '?')} ({one.get('state', 'unknown')})" for one in parts]
+
+
+VECTOR_TABLES = (b"vec", b"vep", b"ven", b"vea", b"vem")
+
+
+def count_vectors(wire: Wire, tags: Sequence[str]) -> int:
+    """How many texts have vectors, each once for every owner and model."""
+    found, names = 0, (key for key, table in _vector_keys(wire, tags) if table == b"vec")
+    while some := list(islice(names, PAGE)):
+        found += sum(wire.answers([["HLEN", key] for key in some]))
+    return found
+
+
+def drop_vectors(wire: Wire, tags: Sequence[str]) -> None:
+    """Drop every vector, under every model, with the marks of the embedding job: it looks at all owners anew."""
+    names = (key for key, _ in _vector_keys(wire, tags))
+    while some := list(islice(names, PAGE)):
+        wire.answers([["UNLINK", *some]])
+
+
+def _vector_keys(wire: Wire, tags: Sequence[str]) -> Iterator[tuple[bytes, bytes]]:
+    """Keys of the vectors of all partitions, and what table each is of; one pass over all keys that there are."""
+    prefixes = {f"{{{tag}}}".encode() for tag in tags}
+    for key, _ in keys_like(wire, "*:ve?*"):
+        prefix, _, name = key.partition(b":")
+        table = name.partition(b":")[0]
+        if prefix in prefixes and table in VECTOR_TABLES:
+            yield key, table

@@ -14,7 +14,7 @@ from engramlog_server.consumers.fold.figures import FoldFigures
 from engramlog_server.events.encryption.cipher import BODY_MARK, ValueCipher
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import OwnerErased, StoreUnavailable, UndecodableEvent
-from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.events.parameters import DEFAULTS
 from engramlog_server.events.partitions import STORE_KEY, partition_of
 from engramlog_server.events.redis.gap import refuse_holes
 from engramlog_server.events.redis.opening import opened_where_it_can_be
@@ -141,7 +141,6 @@ class PartitionFolder:
         load: Wire,
         lane: CommitLane,
         *,
-        base: Parameters = DEFAULTS,
         tell: Tell = silent,
         probe: Probe = unprobed,
         cached_memories: int = CACHED_MEMORIES,
@@ -149,7 +148,6 @@ class PartitionFolder:
         self.lease = lease
         self._load = load
         self._lane = lane
-        self._base = base
         self._tell = tell
         self._probe = probe
         self._most = cached_memories
@@ -238,7 +236,7 @@ class PartitionFolder:
         fresh = {stored.owner for stored, _ in decoded}
         self._probe("between prefetch and commit")
         while decoded:
-            outcome = fold_batch(self.checkpoint, self._owners, decoded, base=self._base, on_failure=self._told)
+            outcome = fold_batch(self.checkpoint, self._owners, decoded, on_failure=self._told)
             if outcome.events == 0:
                 outcome = self._discard(decoded)
             if self._lane.figures is not None:
@@ -258,7 +256,6 @@ class PartitionFolder:
             self.checkpoint,
             self._owners,
             decoded[:1],
-            base=self._base,
             number=self._number(stored.owner),
             released=released,
             on_failure=self._told,
@@ -323,7 +320,7 @@ class PartitionFolder:
         working = self._owners[owner]
         outcome = Outcome(self.checkpoint.seq, self.checkpoint.seq, b"", self.checkpoint.head)
         if working.quarantine is not None:
-            release(outcome, owner, working, self._parked(owner), base=self._base, on_failure=self._told)
+            release(outcome, owner, working, self._parked(owner), base=DEFAULTS, on_failure=self._told)
         self._probe("during a retry")
         self._commit(outcome, control=[] if request is None else [request])
         self._lane.settle()

@@ -19,7 +19,6 @@ from engramlog_server.events.alarms import Alarms
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import DamagedState, LostLease, StoreError, StoreFull, StoreUnavailable
 from engramlog_server.events.heads import Head
-from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.events.partitions import REBUILD_KEY, LogKeys
 from engramlog_server.events.redis.admission import APPEND_FULL
 from engramlog_server.events.redis.gap import refuse_gap, refuse_holes
@@ -249,7 +248,7 @@ class WindowFolder(PartitionFolder):
         for group in groups:
             decoded = decode_all(self._opened(group))
             in_hand = self._load_for(decoded)
-            yield from self._window.pieces(self._owners, decoded, base=self._base, on_failure=self._told)
+            yield from self._window.pieces(self._owners, decoded, on_failure=self._told)
             self._count(in_hand)
             self._evict(len(in_hand))
             self._between()
@@ -287,7 +286,6 @@ def rebuild_partition(
     tag: str,
     *,
     holder: str,
-    base: Parameters = DEFAULTS,
     tell: Tell = silent,
     probe: Probe = unprobed,
     on_wait: Callable[[str], None] = lambda _told: None,
@@ -315,9 +313,7 @@ def rebuild_partition(
         with _handed_over(tend, lease):
             hold = _Hold(tend, lease, lease_ms)
             _go_on_or_anew(tend, keys, tell, probe, hold.renew, anew=anew)
-            folder = WindowFolder(
-                *(lease, load, lane), base=base, tell=tell, probe=probe, limits=limits, between=hold.renew
-            )
+            folder = WindowFolder(*(lease, load, lane), tell=tell, probe=probe, limits=limits, between=hold.renew)
             _ask(read, tag, folder.at)
             told = monotonic()
             while monotonic() < end:

@@ -34,7 +34,6 @@ from engramlog_server.consumers.fold.rebuild import tell_left_build
 from engramlog_server.events.alarms import Alarms, TellingAlarms
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import FoldError, LostLease, StoreError, StoreUnavailable
-from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.events.partitions import LogKeys, ranges
 from engramlog_server.events.redis.log import entries
 from engramlog_server.events.redis.server import redis_ms
@@ -142,7 +141,6 @@ class FoldWorker:
         tags: Sequence[str],
         worker_id: str,
         *,
-        base: Parameters = DEFAULTS,
         tell: Tell = silent,
         probe: Probe = unprobed,
         script: Script = COMMIT,
@@ -168,7 +166,7 @@ class FoldWorker:
         self._presence = Presence(self._tend, worker_id, lease_ms, facts or {}, tell)
         self._partitions = HeldPartitions(
             *(self._tend, self._lane, self._tags, worker_id),
-            partial(PartitionFolder, load=self._load, lane=self._lane, base=base, tell=tell, probe=probe),
+            partial(PartitionFolder, load=self._load, lane=self._lane, tell=tell, probe=probe),
             lease_ms=lease_ms,
             tell=tell,
             alarms=self._alarms,

@@ -83,7 +83,7 @@ def compare_read(
             continue
         if ledger.heads.get(owner, 0) > max([*kept.applied[-1:], *kept.parked], default=0):
             continue
-        found = levels_today(_entries(opening, keys, kept.applied), oracle.base)
+        found = levels_today(_entries(opening, keys, kept.applied))
         low = [
             one.id
             for one in memories.memories.values()

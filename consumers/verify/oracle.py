@@ -23,7 +23,7 @@ from engramlog_server.events.catalogue import SIDE_EVENTS
 from engramlog_server.events.encryption.skeleton import is_left
 from engramlog_server.events.entry import commitment, dedupe_field, fingerprint, read
 from engramlog_server.events.envelope import Stored
-from engramlog_server.events.parameters import Parameters
+from engramlog_server.events.parameters import DEFAULTS
 from engramlog_server.events.partitions import DEDUPE_BUCKETS, dedupe_bucket, partition_of, position_text
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.events.trust import parted
@@ -75,7 +75,7 @@ class ExpectedKeys:
 class Oracle:
     """The partition folded again: read in windows, each folded owner by owner, as a rebuild does."""
 
-    def __init__(self, base: Parameters, number: int | None = None, limits: WindowLimits = LIMITS) -> None:
+    def __init__(self, number: int | None = None, limits: WindowLimits = LIMITS) -> None:
         self._number, self._limits = number, limits
         self.checkpoint = Checkpoint()
         """Of what is folded: `settle` folds all that was fed."""
@@ -91,7 +91,6 @@ class Oracle:
         """What was fed and is not folded, by owner."""
         self._events = self._bytes = 0
         self._seq, self._head = self.checkpoint.seq, self.checkpoint.head
-        self.base = base
 
     def feed(self, batch: Sequence[Stored], secrets: Mapping[str, bytes], head: bytes) -> None:
         """Take what follows on the last. `secrets`: of the owners in the batch that have one; `head`: the log's chain behind it."""
@@ -135,7 +134,7 @@ class Oracle:
                 self._keep(self._discarded((stored, event)))
                 outcome = self._outcome()
                 continue
-            apply_or_park(outcome, owner, stored, event, self.base, _untold)
+            apply_or_park(outcome, owner, stored, event, DEFAULTS, _untold)
             outcome.events += 1
             if owner.quarantine is not None:
                 self._waiting.setdefault(stored.owner, {})[stored.seq] = stored
@@ -144,9 +143,7 @@ class Oracle:
     def _discarded(self, first: Decoded) -> Outcome:
         owner = first[0].owner
         parked = decode_all(self._waiting[owner][seq] for seq in self.kept[owner].parked)
-        outcome = fold_batch(
-            self.checkpoint, self.owners, [first], base=self.base, number=self._number, released={owner: parked}
-        )
+        outcome = fold_batch(self.checkpoint, self.owners, [first], number=self._number, released={owner: parked})
         outcome.seq, outcome.head = self._seq, self._head
         return outcome
 

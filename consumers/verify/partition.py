@@ -32,7 +32,6 @@ from engramlog_server.consumers.verify.vectors import compare_vectors
 from engramlog_server.events.encryption.cipher import ValueCipher
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import DamagedState, LogGap
-from engramlog_server.events.parameters import DEFAULTS
 from engramlog_server.events.partitions import STORE_KEY, position_text
 from engramlog_server.events.redis.gap import refuse_gap
 from engramlog_server.events.redis.log import entries
@@ -80,7 +79,7 @@ class _Verification:
     def __init__(self, wire: Wire, tag: str, verdict: Findings, chain_at: Iterable[int], on_progress: Progress) -> None:
         self._wire, self._tag = wire, tag
         self._verdict = verdict
-        self._oracle = Oracle(DEFAULTS, verdict.partition)
+        self._oracle = Oracle(verdict.partition)
         partitions = wire.call("HGET", STORE_KEY, "partitions")
         self._ledger = Ledger(verdict, int(partitions), chain_at, sealed=wire.seals.is_on)
         self._on_progress = on_progress

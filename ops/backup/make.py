@@ -8,7 +8,7 @@ with it into a place of its own, and the master key.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -26,9 +26,16 @@ from engramlog_server.events.partitions import STORE_KEY
 from engramlog_server.events.redis.server import redis_micros
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.ops.backup.check import check_backup
-from engramlog_server.ops.backup.folder import RowsOut, about, made_whole, open_backup, refuse_destination, write_file
+from engramlog_server.ops.backup.folder import (
+    BackupFolder,
+    RowsOut,
+    about,
+    made_whole,
+    open_backup,
+    refuse_destination,
+    write_file,
+)
 from engramlog_server.ops.backup.manifest import BACKUP_FORMAT, NAMES, BackupManifest, BackupPart, write_manifest
-from engramlog_server.ops.backup.older import OlderBackups
 from engramlog_server.ops.clock import now, now_micros
 from engramlog_server.ops.keys.backup import refuse_place, save_keys
 from engramlog_server.ops.settings import Settings
@@ -38,6 +45,34 @@ from engramlog_server.projections.redis.model_uses import KEPT_DAYS, last_days
 
 Progress = Callable[[int, int], None]
 """Hears of how many entries are done, of how many: each is written, and read back."""
+
+
+class OlderBackups:
+    """Backups of one store that are to go, and up to where a new one holds the same log: by the chain, as that one is read."""
+
+    def __init__(self, found: Sequence[BackupFolder] = ()) -> None:
+        self.found, self._ends = found, dict[str, set[int]]()
+        for part in (part for one in found for part in one.manifest.parts):
+            self._ends.setdefault(part.tag, set()).add(part.head)
+        self._heads, self._links = dict[str, int](), dict[tuple[str, int], str]()
+
+    def heads(self, tag: str) -> set[int]:
+        """Where they end in a partition."""
+        return self._ends.get(tag, set())
+
+    def passed(self, proof: LogProof) -> None:
+        """Hear of a partition of the new one, all of which passed."""
+        self._heads[proof.tag] = proof.seq
+        self._links.update({(proof.tag, seq): link.hex() for seq, link in proof.links.items()})
+
+    def beyond(self, one: BackupFolder) -> str | None:
+        """What an older backup holds that the new one does not, as words behind its name; None where that holds all of it."""
+        for number, part in enumerate(one.manifest.parts):
+            if part.head > (now := self._heads.get(part.tag, 0)):
+                return f"holds {part.head:,} entries of partition {number}, and the newest {now:,}"
+            if part.head and self._links.get((part.tag, part.head)) != part.chain:
+                return f"holds other entries of partition {number} than the newest"
+        return None
 
 
 class BackupMade(NamedTuple):

@@ -48,7 +48,7 @@ from engramlog_server.ops.backup.check import check_backup, entries_of, refuse_f
 from engramlog_server.ops.backup.folder import BackupFolder
 from engramlog_server.ops.backup.manifest import NAMES
 from engramlog_server.ops.clock import now, now_micros
-from engramlog_server.ops.erasure.fence_list import FenceList, list_path
+from engramlog_server.ops.erasure.fence_list import FenceList
 from engramlog_server.ops.erasure.reappearance import fence_again
 from engramlog_server.ops.keys.backup import SavedKeys, check_keys, restore_keys
 from engramlog_server.ops.keys.master import master_of
@@ -224,7 +224,7 @@ def _bring_keys(store: OldStore, wire: Wire, folder: BackupFolder, path: Path, m
     wire.seals.master, wire.seals.open_keys = master, keys_of(store.settings)
     wire.seals.new_keys(told.store_id)
     refuse_own_server(wire)
-    listed = FenceList(list_path(store.settings, told.store_id), told.store_id)
+    listed = FenceList.of(store.settings, told.store_id)
     brought = restore_keys(path, wire.seals.keys, listed)
     listed.share(wire.seals.keys)
     wire.seals.begin(told.store_id, brought.check, wire.seals.keys.id)

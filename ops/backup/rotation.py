@@ -3,23 +3,31 @@ newest N that the new one holds completely."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
 from engramlog_server.consumers.fold.folder import Probe, unprobed
 from engramlog_server.events.errors import StoreUnavailable, refused
-from engramlog_server.ops.backup.folder import drop_backup, open_backup
-from engramlog_server.ops.backup.make import BackupMade, Progress, make_backup
-from engramlog_server.ops.backup.older import OlderBackups, name_of, rotated_in
+from engramlog_server.ops.backup.folder import BackupUnusable, drop_backup, open_backup
+from engramlog_server.ops.backup.make import BackupMade, OlderBackups, Progress, make_backup
 from engramlog_server.ops.clock import now
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore
 
+_NAME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ")
+_FORM = "%Y-%m-%dT%H-%M-%SZ"
 MOST_KEPT = 1_000
 """Backups that may be kept of one store in one folder."""
 AT_ONCE = 100
 """Of those that are to go: their manifests are in memory together."""
+
+
+def name_of(at: datetime) -> str:
+    """How a backup of this second is called, such as `2026-11-28T03-00-00Z`. `at` is of UTC."""
+    return at.strftime(_FORM)
 
 
 class LeftBackup(TypedDict):
@@ -80,3 +88,17 @@ def rotate_backups(
         else:
             left.append(LeftBackup(name=one.path.name, why=why))
     return BackupRotated(made, kept, removed, left)
+
+
+def rotated_in(folder: Path, store_id: str, unusable: dict[str, str]) -> Iterator[tuple[str, Path]]:
+    """The moments and places of a store's backups in a folder that are called as a rotation calls them; others are none of its.
+    `unusable` gets the names of what cannot be read, and why. Raises OSError."""
+    for path in sorted(folder.iterdir()):
+        if _NAME.fullmatch(path.name) and not path.is_symlink():
+            try:
+                found = open_backup(path)
+            except BackupUnusable as error:
+                unusable[path.name] = error.message
+                continue
+            if found.manifest.store_id == store_id:
+                yield found.manifest.moment, path

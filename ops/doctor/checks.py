@@ -44,7 +44,7 @@ from engramlog_server.ops.doctor.permissions import of_permissions
 from engramlog_server.ops.doctor.reach import SECONDS, ReachedStore, reach
 from engramlog_server.ops.embedded.disk import look
 from engramlog_server.ops.embedded.process import NotInTime
-from engramlog_server.ops.erasure.fence_list import FenceList, list_path
+from engramlog_server.ops.erasure.fence_list import FenceList
 from engramlog_server.ops.erasure.reappearance import came_back
 from engramlog_server.ops.kept.head_file import HeadFile, heads_path
 from engramlog_server.ops.kept.heads import refuse_changed_log
@@ -231,7 +231,7 @@ def erased_owners(reached: ReachedStore) -> Findings:
     identity, check = reached.known, "erased owners"
     if identity.sealed is None:
         return []
-    fences = FenceList(list_path(reached.settings, identity.store_id), identity.store_id).read()
+    fences = FenceList.of(reached.settings, identity.store_id).read()
     with closing(reached.wire()) as wire:
         count = sum(1 for _ in came_back(wire, identity.tags, fences))
     if not count:
@@ -296,7 +296,7 @@ def _kept_keys(reached: ReachedStore, own: Callable[[], int]) -> Findings:
     identity, settings = reached.known, reached.settings
     if identity.sealed is None:
         return []
-    listed = FenceList(list_path(settings, identity.store_id), identity.store_id)
+    listed = FenceList.of(settings, identity.store_id)
     return kept_keys(settings.keys_backup, identity.store_id, listed.read_all, from_micros(own()))
 
 
