@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from engramlog_server.api.choices import MODEL
 from engramlog_server.api.requests.checks import asked_by, caller_in_hand
 from engramlog_server.events.errors import EngramlogError
+from engramlog_server.projections.access.book import LEAST_TOLD
 from engramlog_server.projections.access.caller import Caller
-from engramlog_server.projections.access.grants import LEAST_TOLD
 
 if TYPE_CHECKING:
     from engramlog_server.api.application import Application

@@ -59,9 +59,8 @@ from engramlog_server.events.partitions import parse_position, partition_of, pos
 from engramlog_server.events.standing import Speaker
 from engramlog_server.events.validation import make_event, ready
 from engramlog_server.events.vocabulary import is_id
-from engramlog_server.projections.access.book import MOST_LIVE, AccessBook, Key
+from engramlog_server.projections.access.book import MOST_LIVE, AccessBook, Key, told
 from engramlog_server.projections.access.caller import AT_THE_FOLDER, Caller
-from engramlog_server.projections.access.grants import told
 from engramlog_server.projections.access.keys import MadeKey, grants_of, make_key
 from engramlog_server.projections.access.provider import OF_PROVIDER
 from engramlog_server.projections.shapes import (

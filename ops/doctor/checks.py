@@ -54,8 +54,7 @@ from engramlog_server.ops.keys.settings import NONE
 from engramlog_server.ops.listeners import SOON, how_it_listens, listeners_of, require_key
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import silent
-from engramlog_server.projections.access.book import AccessBook, Key
-from engramlog_server.projections.access.grants import ALL
+from engramlog_server.projections.access.book import ALL, AccessBook, Key
 from engramlog_server.projections.access.provider import OF_PROVIDER
 from engramlog_server.projections.redis.create import BACKED_UP, backed_up_at, backed_up_with_keys, check_format
 

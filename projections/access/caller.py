@@ -16,7 +16,7 @@ from engramlog_server.events.envelope import AnyEvent, from_micros, utc_text
 from engramlog_server.events.errors import AccessDenied
 from engramlog_server.events.trust import lowest
 from engramlog_server.events.vocabulary import Reading, Trust
-from engramlog_server.projections.access.grants import ALL, LEAST_TOLD, VERBS, grants, is_named, told
+from engramlog_server.projections.access.book import ALL, LEAST_TOLD, VERBS, grants, is_named, told
 from engramlog_server.projections.memory.record import SECRET
 from engramlog_server.projections.shapes import WhoAsks
 

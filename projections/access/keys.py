@@ -27,7 +27,7 @@ from engramlog_server.events.catalogue import MOST_GRANTS, Grant
 from engramlog_server.events.errors import InputError, refused
 from engramlog_server.events.vocabulary import checked
 from engramlog_server.events.wording import allowed_words
-from engramlog_server.projections.access.grants import check_grant
+from engramlog_server.projections.access.book import check_grant
 from engramlog_server.projections.shapes import GrantHeld
 
 PREFIX = "egl_"

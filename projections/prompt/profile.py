@@ -7,7 +7,7 @@ an assistant or a tool says.
 The order of the profile: name and form of address; household and health that others must know; home; work; lasting preferences;
 plans; the rest. Within a class the memory confirmed most often is first, then the newest. A line leaves when its memory is
 negated, replaced, merged or deleted, or when the day of its plan is over. Without a day a state leaves after seven days, an
-intention after half a year, and what rules read in talk after a month where its form does not last (`language.lasting`).
+intention after half a year, and what rules read in talk after a month where its form does not last (`language.about_user`).
 """
 
 from __future__ import annotations
@@ -20,11 +20,10 @@ import numpy as np
 
 from engramlog_server.events.trust import ASSERTED, ORDER
 from engramlog_server.projections.checks import Check, unchecked
-from engramlog_server.projections.language.about_user import CLASSES, about_user, parts_of_others, passing_days
+from engramlog_server.projections.language.about_user import CLASSES, Drawn, about_user, parts_of_others, passing_days
 from engramlog_server.projections.language.extraction.instructing import INSTRUCTION
 from engramlog_server.projections.language.extraction.rules import extract
 from engramlog_server.projections.language.extraction.shape import TurnText
-from engramlog_server.projections.language.lasting import Drawn
 from engramlog_server.projections.language.orders import overrides_rules
 from engramlog_server.projections.language.times.bounds import bounded, plan_over
 from engramlog_server.projections.memory.columns import Columns

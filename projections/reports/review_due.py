@@ -17,13 +17,12 @@ import numpy as np
 import numpy.typing as npt
 
 from engramlog_server.events.parameters import Parameters
-from engramlog_server.projections.language.tag_words import Family, entries
 from engramlog_server.projections.laws.consolidating import consolidations
 from engramlog_server.projections.laws.law import Floats, Instants
 from engramlog_server.projections.laws.spaced import interval_days, review_due_at, review_importance
 from engramlog_server.projections.memory.columns import NEVER, Columns
 from engramlog_server.projections.memory.record import DAY, SECRET, Memory, ReviewSchedule
-from engramlog_server.projections.memory.tags import EMOTIONS
+from engramlog_server.projections.memory.tags import EMOTIONS, Family, entries
 from engramlog_server.projections.shapes import DueMemory, UnplacedReviewsDue
 from engramlog_server.projections.views.query import card, level_at, moment, told_beside
 from engramlog_server.projections.views.view import OwnerView

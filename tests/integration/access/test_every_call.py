@@ -13,8 +13,8 @@ from engramlog_server.api.operations.definition import Operation
 from engramlog_server.api.operations.groups import NEEDS
 from engramlog_server.events.schema import json_schemas
 from engramlog_server.ops.joined import JoinedApplication
+from engramlog_server.projections.access.book import VERBS
 from engramlog_server.projections.access.caller import VERBS_OF_TYPES
-from engramlog_server.projections.access.grants import VERBS
 from tests.places import ROOT
 
 ROUTERS = (console, events, feed, operations, records, store)

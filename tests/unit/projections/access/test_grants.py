@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from engramlog_server.events.catalogue import EVENT_TYPES, Grant
 from engramlog_server.events.errors import InputError
-from engramlog_server.projections.access.caller import VERBS_OF_TYPES
-from engramlog_server.projections.access.grants import (
+from engramlog_server.projections.access.book import (
     VERBS,
     check_grant,
     check_pattern,
@@ -18,6 +17,7 @@ from engramlog_server.projections.access.grants import (
     is_named,
     told,
 )
+from engramlog_server.projections.access.caller import VERBS_OF_TYPES
 from engramlog_server.projections.access.keys import as_grant
 from engramlog_server.projections.choices import VERBS_OF_ACCESS
 from tests.rows import each_row

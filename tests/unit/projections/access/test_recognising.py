@@ -15,9 +15,8 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from engramlog_server.events.catalogue import Grant, GrantsSet, KeyIssued, KeyRevoked
 from engramlog_server.events.envelope import from_micros
 from engramlog_server.events.errors import InputError
-from engramlog_server.projections.access.book import AccessBook
+from engramlog_server.projections.access.book import AccessBook, told
 from engramlog_server.projections.access.caller import Caller
-from engramlog_server.projections.access.grants import told
 from engramlog_server.projections.access.keys import LONGEST_SECONDS, MadeKey, id_in, make_key, make_token, seed_of
 from engramlog_server.projections.access.recognising import as_of_now, recognised
 from tests.rows import each_row

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from engramlog_server.events.parameters import DEFAULTS
-from engramlog_server.projections.language.tag_words import Family, entries
 from engramlog_server.projections.memory.record import Memory
-from engramlog_server.projections.memory.tags import WORD_TAGS, context_of
+from engramlog_server.projections.memory.tags import WORD_TAGS, Family, context_of, entries
 from tests.rows import each_row
 
 # Written for this test as people talk, some of them without any listed word on purpose.

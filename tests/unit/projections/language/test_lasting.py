@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.language.about_user import passing_days
-from engramlog_server.projections.language.lasting import Drawn, lasts
+from engramlog_server.projections.language.about_user import Drawn, lasts, passing_days
 
 LASTING = """
 User's wife is a paramedic, nights mostly

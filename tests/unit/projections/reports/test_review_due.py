@@ -12,13 +12,12 @@ from hypothesis import strategies as st
 
 from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.projections.fold.owner import OwnerState
-from engramlog_server.projections.language.tag_words import Family, entries
 from engramlog_server.projections.laws.consolidating import LAW as CONSOLIDATING
 from engramlog_server.projections.laws.spaced import graded as schedule_after
 from engramlog_server.projections.laws.spaced import review_due_at, review_importance
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.record import DAY, Memory
-from engramlog_server.projections.memory.tags import context_of
+from engramlog_server.projections.memory.tags import Family, context_of, entries
 from engramlog_server.projections.reports.review_due import (
     DueReviews,
     due_instants,

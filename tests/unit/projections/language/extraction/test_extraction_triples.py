@@ -5,10 +5,10 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engramlog_server.projections.language.extraction.chinese import chinese_fact
+from engramlog_server.projections.language.extraction.english import english_fact
 from engramlog_server.projections.language.extraction.rules import extract
 from engramlog_server.projections.language.extraction.shape import TurnText
-from engramlog_server.projections.language.extraction.triples_chinese import chinese_fact
-from engramlog_server.projections.language.extraction.triples_english import english_fact
 from tests.rows import each_row
 
 
