@@ -212,7 +212,7 @@ class TurnReading(_OwnerQueue[Caller]):
     def _extract(self, owner: str, written_by: Caller) -> None:
         """In the writer's name, with the grants that the writer has now."""
         application = self._application
-        from engramlog_server.projections.access.recognising import as_of_now  # noqa: PLC0415 - loads pyjwt, which no question needs
+        from engramlog_server.projections.access.keys import as_of_now  # noqa: PLC0415 - loads pyjwt, which no question needs
 
         caller = as_of_now(application.access_follower.admitting, written_by, application.log.now())
         if caller is not None and _may_extract(caller, owner):

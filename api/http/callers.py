@@ -20,8 +20,17 @@ from engramlog_server.api.http.sessions import SESSION_PREFIX, Sessions
 from engramlog_server.api.showing import CURL
 from engramlog_server.projections.access.book import AccessBook
 from engramlog_server.projections.access.caller import AT_THE_FOLDER, Caller
-from engramlog_server.projections.access.keys import TokenRefused, TokenSaid, read_token
-from engramlog_server.projections.access.recognising import SECOND, UNKNOWN, Recognised, is_of_a_key, recognised, still
+from engramlog_server.projections.access.keys import (
+    SECOND,
+    UNKNOWN,
+    Recognised,
+    TokenRefused,
+    TokenSaid,
+    is_of_a_key,
+    read_token,
+    recognised,
+    still,
+)
 
 if TYPE_CHECKING:
     from engramlog_server.projections.access.provider import ProviderKey, ProviderRules, Signed

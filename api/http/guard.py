@@ -44,7 +44,7 @@ from engramlog_server.api.http.server.listener import (
 )
 from engramlog_server.api.work.admission import Buckets, charged
 from engramlog_server.events.errors import EngramlogError, InputError, RequestTooLarge, ServerBusy, TooManyRequests
-from engramlog_server.projections.access.recognising import Recognised
+from engramlog_server.projections.access.keys import Recognised
 
 PIECE: Final = 256 * 1024
 """Bytes looked at together: a millisecond, so that other threads get their turn."""

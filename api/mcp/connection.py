@@ -34,7 +34,7 @@ def confined_to(key: str) -> WhoAsks:
     """Whoever has this key, or this token made of one, as the book of the store says now; revoked, it opens nothing at once."""
 
     def who(application: Application) -> Caller:
-        from engramlog_server.projections.access.recognising import recognised
+        from engramlog_server.projections.access.keys import recognised
 
         found = recognised(application.access_follower.admitting(), key, application.log.now())
         if found.caller is None:

@@ -34,7 +34,7 @@ from engramlog_server.events.vocabulary import EARLIEST, ID_RULE, Actor, Trust, 
 from engramlog_server.projections.access.caller import AT_THE_FOLDER, Caller, ToldUpTo
 from engramlog_server.projections.choices import MAX_RESULTS
 from engramlog_server.projections.memory.record import SECRET
-from engramlog_server.projections.memory.timelines import Lines, recorded_by
+from engramlog_server.projections.past.events import Lines, recorded_by
 from engramlog_server.projections.shapes import LinesTold, TimesTold
 
 if TYPE_CHECKING:

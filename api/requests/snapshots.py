@@ -39,8 +39,7 @@ from engramlog_server.projections.fold.partition import Quarantine
 from engramlog_server.projections.index.record_names import Handles
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.record import SECRET, Memory, is_handle
-from engramlog_server.projections.memory.timelines import Lines
-from engramlog_server.projections.past.events import OwnerEvents
+from engramlog_server.projections.past.events import Lines, OwnerEvents
 from engramlog_server.projections.past.folding import FoldedPast, Passage, behind, fold_from, nothing_folded, to_fold
 from engramlog_server.projections.past.moments import NotKept
 from engramlog_server.projections.redis.past import OwnerLog

@@ -30,8 +30,7 @@ from engramlog_server.events.errors import StoreUnavailable
 from engramlog_server.events.log import EventLog
 from engramlog_server.events.partitions import position_text
 from engramlog_server.projections.checks import Bounds
-from engramlog_server.projections.memory.timelines import Lines
-from engramlog_server.projections.past.events import Flags, Integers, OwnerEvents
+from engramlog_server.projections.past.events import Flags, Integers, Lines, OwnerEvents
 from engramlog_server.projections.redis.view import RedisViews
 from engramlog_server.projections.reports.time_lines import LineParts, ends_of, in_parts, late_among
 from engramlog_server.projections.shapes import GroupCounts, LineBuckets, OwnerTimes

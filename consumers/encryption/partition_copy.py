@@ -17,11 +17,11 @@ from engramlog_server.events.encryption.cipher import (
     NotOpened,
     ValueCipher,
     body_about,
+    body_dictionary,
     open_body,
     salts_id,
     seal_body,
 )
-from engramlog_server.events.encryption.compression import body_dictionary
 from engramlog_server.events.encryption.seals import whole_secret
 from engramlog_server.events.encryption.skeleton import skeleton_of
 from engramlog_server.events.entry import commitment

@@ -17,8 +17,7 @@ import msgspec
 
 from engramlog_server.consumers.verify.findings import LIES_OPEN, Findings, shown
 from engramlog_server.consumers.verify.oracle import MARK_BYTES, ExpectedKeys, mark, mark_of
-from engramlog_server.events.encryption.cipher import VALUE_MARK, ValueCipher
-from engramlog_server.events.encryption.compression import VALUES, expanded
+from engramlog_server.events.encryption.cipher import VALUE_MARK, VALUES, ValueCipher, expanded
 from engramlog_server.events.errors import DamagedState
 from engramlog_server.events.partitions import position_text
 from engramlog_server.events.redis.scan import PAGE, members, pairs

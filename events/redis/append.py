@@ -20,8 +20,7 @@ import msgspec
 import redis
 
 from engramlog_server.events.alarms import CLUSTER_WAITS, Alarm, Alarms
-from engramlog_server.events.encryption.cipher import SALT_BYTES, body_about, seal_body
-from engramlog_server.events.encryption.compression import body_dictionary
+from engramlog_server.events.encryption.cipher import SALT_BYTES, body_about, body_dictionary, seal_body
 from engramlog_server.events.encryption.skeleton import skeleton_of
 from engramlog_server.events.entry import commitment, dedupe_field, fingerprint, principal_of, told_beside
 from engramlog_server.events.envelope import Marker, Prepared

@@ -19,8 +19,15 @@ from engramlog_server.events.catalogue import (
     ToolResultRecorded,
     TurnRecorded,
 )
-from engramlog_server.events.encryption.cipher import BODY_MARK, NotOpened, ValueCipher, body_about, open_body, salts_id
-from engramlog_server.events.encryption.compression import body_dictionary
+from engramlog_server.events.encryption.cipher import (
+    BODY_MARK,
+    NotOpened,
+    ValueCipher,
+    body_about,
+    body_dictionary,
+    open_body,
+    salts_id,
+)
 from engramlog_server.events.encryption.key_store import has_words
 from engramlog_server.events.encryption.skeleton import WORDS
 from engramlog_server.events.entry import commitment, keyed

@@ -88,7 +88,7 @@ def over_stdio(
 
 def _checked(key: str) -> str:
     """The key itself. Raises BadSetting where it is none, and no token of one."""
-    from engramlog_server.projections.access.recognising import is_of_a_key
+    from engramlog_server.projections.access.keys import is_of_a_key
 
     if not is_of_a_key(key):
         raise BadSetting(

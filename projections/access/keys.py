@@ -14,9 +14,10 @@ from __future__ import annotations
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from hashlib import sha256
 from hmac import compare_digest
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import jwt
 import orjson
@@ -27,7 +28,8 @@ from engramlog_server.events.catalogue import MOST_GRANTS, Grant
 from engramlog_server.events.errors import InputError, refused
 from engramlog_server.events.vocabulary import checked
 from engramlog_server.events.wording import allowed_words
-from engramlog_server.projections.access.book import check_grant
+from engramlog_server.projections.access.book import AccessBook, Key, check_grant
+from engramlog_server.projections.access.caller import Caller
 from engramlog_server.projections.shapes import GrantHeld
 
 PREFIX = "egl_"
@@ -216,3 +218,101 @@ def _seconds(said: dict[str, Any], name: str) -> int:
     if not isinstance(value, int) or isinstance(value, bool):
         raise TokenRefused(f"a token whose {name} is no whole number of seconds")
     return value
+
+
+SECOND = 1_000_000
+ReadToken = Callable[[str, bytes], TokenSaid]
+"""The claims of a token signed by the key with this public half. Raises TokenRefused."""
+Why = Literal["unknown", "over", "revoked"]
+"""Why no caller is recognised, by name."""
+
+
+class Recognised(NamedTuple):
+    """The caller; or why none is recognised, in words for the holder of the key or token."""
+
+    caller: Caller | None
+    got: str = ""
+    why: Why = "unknown"
+    once: Caller | None = None
+    """The caller of a key that is no longer valid."""
+
+
+UNKNOWN = Recognised(None, "another than this service's token, and no key of this store")
+
+
+def is_of_a_key(shown: str) -> bool:
+    """Whether this is written as a key, or as a token made of one."""
+    return id_in(shown) is not None or key_named(shown) is not None
+
+
+def recognised(book: AccessBook, shown: str, now: int, read: ReadToken = read_token) -> Recognised:
+    """Who shows this. `now`: microseconds since 1970. `read` reads a token, or remembers what it read.
+
+    What a key or a token is that opens nothing any more is told to whoever holds it, and to nobody else.
+    """
+    key_id = id_in(shown)
+    if key_id is not None:
+        key = book.keys.get(key_id)
+        if not compare_digest(digest_of(shown), key.digest if key else "0" * 64) or key is None:
+            return UNKNOWN
+        return caller_of(book, key, now)
+    named = key_named(shown)
+    key = None if named is None else book.keys.get(named)
+    return UNKNOWN if key is None else _by_token(book, key, shown, now, read)
+
+
+def _by_token(book: AccessBook, key: Key, shown: str, now: int, read: ReadToken) -> Recognised:
+    """The caller of a token that claims to be made of a key."""
+    try:
+        told = read(shown, key.public)
+        check_holds(told, now // SECOND)
+    except NotSigned:  # reported as an unknown key: a forged token learns nothing of keys
+        return UNKNOWN
+    except TokenRefused as error:
+        return Recognised(None, str(error), "over" if str(error) == OVER else "unknown")
+    found = caller_of(book, key, now)
+    if found.caller is None:
+        return found._replace(got=f"a token made of {found.got}")
+    ends = told.ends * SECOND
+    least = ends if key.expires_at is None else min(ends, key.expires_at)
+    layers = (book.grants.get(key.principal, ()), told.grants)
+    return Recognised(Caller(key.principal, layers, key.key_id, told.subject or "", least))
+
+
+def as_of_now(book: Callable[[], AccessBook], caller: Caller, now: int) -> Caller | None:
+    """A caller recognised earlier, with its grants now; None: it has none. `book` is not asked for unlimited callers."""
+    if caller.layers is None:
+        return caller
+    if caller.ends is not None and now >= caller.ends:
+        return None
+    if caller.key_id is not None:
+        return still(book(), caller, now).caller
+    return replace(caller, layers=(book().grants.get(caller.name, ()), *caller.layers[1:]))
+
+
+def caller_of(book: AccessBook, key: Key, now: int) -> Recognised:
+    """The caller of a key in the book, if the key is live."""
+    state = key.state(now)
+    if state != "live":
+        gone = Caller(key.principal, ((),), key.key_id)
+        if state == "revoked":
+            return Recognised(None, f"the key {key.key_id}, which was revoked", "revoked", gone)
+        return Recognised(None, f"the key {key.key_id}, which is over", "over", gone)
+    return Recognised(Caller(key.principal, (book.grants.get(key.principal, ()),), key.key_id, None, key.expires_at))
+
+
+def still(book: AccessBook, caller: Caller, now: int) -> Recognised:
+    """Who was recognised before by a key, or by a token made of one, as the book has him now. `now`: microseconds since 1970.
+
+    What he showed is not asked for again: a key's text and a token's signature do not change, what they open does.
+    """
+    key = None if caller.key_id is None else book.keys.get(caller.key_id)
+    if key is None:
+        return UNKNOWN
+    found = caller_of(book, key, now)
+    if found.caller is None or caller.token is None:
+        return found
+    if caller.ends is not None and now >= caller.ends:
+        return Recognised(None, f"a token of the key {key.key_id}, which is over", "over")
+    layers = (book.grants.get(key.principal, ()), *(caller.layers or ())[1:])
+    return Recognised(replace(caller, layers=layers))

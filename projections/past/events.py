@@ -1,25 +1,55 @@
 """An owner's events in columns: seq, when each happened and was recorded, its type; numpy arrays, in blocks of 4,096 events. Pure.
 
 Events are numbered from 0 in the order in which they were applied. About ten bytes an event as it is stored; no contents.
+
+There are two time lines: an event happened when its producer says (`occurred_at`), and was recorded when the log says. Late events
+come in the order of the one and not of the other.
 """
 
 from __future__ import annotations
 
 import zlib
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 import msgspec
 import numpy as np
 import numpy.typing as npt
 
 from engramlog_server.events.catalogue import EVENT_TYPES
-from engramlog_server.events.envelope import Stored, decode, micros
+from engramlog_server.events.envelope import AnyEvent, Stored, decode, micros
 from engramlog_server.events.partitions import parse_position
 from engramlog_server.events.text import UNREADABLE
-from engramlog_server.projections.memory.timelines import Lines
-from engramlog_server.projections.past.moments import with_sum, without_sum
+from engramlog_server.projections.past.moments import KeptMoment, MomentsHead, with_sum, without_sum
+
+
+class Lines(NamedTuple):
+    """Up to where on either line events count; instants are microseconds since 1970, both ends count. None: all do."""
+
+    happened: int | None = None
+    seq: int | None = None
+    """The last position that counts."""
+    recorded: int | None = None
+
+    def counts(self, stored: Stored, event: AnyEvent) -> bool:
+        """Whether an event is part of the answer: what `fold_owner` and `fold_records` keep."""
+        return (
+            (self.happened is None or micros(event.occurred_at) <= self.happened)
+            and (self.seq is None or stored.seq <= self.seq)
+            and (self.recorded is None or stored.recorded <= self.recorded)
+        )
+
+
+def recorded_by(seqs: Sequence[int], instant: int, recorded: Callable[[int], int]) -> Sequence[int]:
+    """Those of ascending seqs that were recorded by an instant: the first of them, since no partition's clock goes back.
+
+    `recorded` is asked of as many as a bisection takes.
+    """
+    return seqs[: bisect_right(seqs, instant, key=recorded)]
+
 
 Integers = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
@@ -236,3 +266,13 @@ def _read_block(raw: bytes, rows: int) -> OwnerEvents:
     planes = np.frombuffer(plain, np.uint8, _WIDTH * columns * there).reshape(columns, _WIDTH, there)
     seqs, happened, recorded = (np.ascontiguousarray(one.T).view("<i8").ravel().cumsum()[:rows] for one in planes)
     return OwnerEvents(seqs, happened, recorded, np.frombuffer(plain, np.uint8, rows, _WIDTH * columns * there))
+
+
+def begin_at(
+    head: MomentsHead, events: OwnerEvents, happened: int | None, upto: int, first: int = 0
+) -> KeptMoment | None:
+    """The furthest moment at which may begin what counts the first so many events, from one on, that had happened by an instant."""
+    mine = [one for one in head.kept if one.first == first]
+    partings = {one: events.parting(one, happened, upto, first) for one in {kept.happened for kept in mine}}
+    fit = [one for one in mine if one.upto <= partings[one.happened]]
+    return max(fit, key=lambda one: (one.upto, one.number), default=None)

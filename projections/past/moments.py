@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Collection, Iterable, Iterator, MutableMapping
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -25,9 +25,6 @@ from engramlog_server.projections.memory.record import (
     without_content,
     without_words,
 )
-
-if TYPE_CHECKING:  # numpy, which a fold worker does without
-    from engramlog_server.projections.past.events import OwnerEvents
 
 EVERY_EVENTS = 512
 """Events from one moment to the next at least, and a 256th of all of the owner's: so many are folded for any answer, and as many
@@ -119,16 +116,6 @@ class MomentsHead(msgspec.Struct, frozen=True, array_like=True, gc=False):
             gone.append(first.number)
             size -= first.size
         return MomentsHead(self.since, added.number, (*kept, added)), gone
-
-
-def begin_at(
-    head: MomentsHead, events: OwnerEvents, happened: int | None, upto: int, first: int = 0
-) -> KeptMoment | None:
-    """The furthest moment at which may begin what counts the first so many events, from one on, that had happened by an instant."""
-    mine = [one for one in head.kept if one.first == first]
-    partings = {one: events.parting(one, happened, upto, first) for one in {kept.happened for kept in mine}}
-    fit = [one for one in mine if one.upto <= partings[one.happened]]
-    return max(fit, key=lambda one: (one.upto, one.number), default=None)
 
 
 class KeptPart(msgspec.Struct, frozen=True, array_like=True, gc=False):

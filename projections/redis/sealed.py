@@ -9,8 +9,15 @@ from base64 import b64decode, b64encode
 from collections.abc import Callable
 from functools import partial
 
-from engramlog_server.events.encryption.cipher import NotOpened, ValueCipher
-from engramlog_server.events.encryption.compression import VALUES, NotExpanded, compressed, expanded, record_dictionary
+from engramlog_server.events.encryption.cipher import (
+    VALUES,
+    NotExpanded,
+    NotOpened,
+    ValueCipher,
+    compressed,
+    expanded,
+    record_dictionary,
+)
 from engramlog_server.events.errors import DamagedState, KeyUnavailable
 from engramlog_server.events.redis.secrets import read_cipher
 from engramlog_server.events.redis.wire import Wire

@@ -257,7 +257,7 @@ def test_nobody_outside_says_anything_of_access(http: HttpStore) -> None:
 def test_a_service_that_is_in_no_table_is_for_nobody_with_a_key(http: HttpStore) -> None:
     key = made(http, "curious", ALL | {"verbs": ["read", "produce", "correct", "delete", "audit", "replay"]})
     book = http.application.access_follower.book()
-    from engramlog_server.projections.access.recognising import recognised
+    from engramlog_server.projections.access.keys import recognised
 
     caller = recognised(book, key, http.application.log.now()).caller
     assert caller is not None

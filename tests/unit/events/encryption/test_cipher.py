@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramlog_server.events.encryption.cipher import (
+    BODIES,
     BODY_MARK,
     NotOpened,
     ValueCipher,
@@ -17,7 +18,6 @@ from engramlog_server.events.encryption.cipher import (
     salts_id,
     seal_body,
 )
-from engramlog_server.events.encryption.compression import BODIES
 from tests.rows import each_row
 
 SECRET, OTHER = bytes(range(32)), bytes(range(1, 33))

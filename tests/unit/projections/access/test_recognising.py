@@ -17,8 +17,16 @@ from engramlog_server.events.envelope import from_micros
 from engramlog_server.events.errors import InputError
 from engramlog_server.projections.access.book import AccessBook, told
 from engramlog_server.projections.access.caller import Caller
-from engramlog_server.projections.access.keys import LONGEST_SECONDS, MadeKey, id_in, make_key, make_token, seed_of
-from engramlog_server.projections.access.recognising import as_of_now, recognised
+from engramlog_server.projections.access.keys import (
+    LONGEST_SECONDS,
+    MadeKey,
+    as_of_now,
+    id_in,
+    make_key,
+    make_token,
+    recognised,
+    seed_of,
+)
 from tests.rows import each_row
 
 NOW = 1_800_000_000

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 from engramlog_server.events.catalogue import EVENT_TYPES
 from engramlog_server.events.envelope import Stored, decode, micros
 from engramlog_server.events.errors import UndecodableEvent
-from engramlog_server.projections.memory.timelines import Lines
 from engramlog_server.projections.past.events import (
     BLOCK,
     EventsHead,
+    Lines,
     OwnerEvents,
     blocks_of,
     events_of,

@@ -15,8 +15,7 @@ from engramlog_server.events.catalogue import EventDiscarded, TurnsExtracted
 from engramlog_server.events.envelope import Stored
 from engramlog_server.projections.fold.owner import OwnerHistory, OwnerState, fold_owner
 from engramlog_server.projections.memory.record import Memory, encode_memory
-from engramlog_server.projections.memory.timelines import Lines
-from engramlog_server.projections.past.events import OwnerEvents, events_of
+from engramlog_server.projections.past.events import Lines, OwnerEvents, begin_at, events_of
 from engramlog_server.projections.past.folding import (
     Added,
     FoldedPast,
@@ -35,7 +34,6 @@ from engramlog_server.projections.past.moments import (
     NotKept,
     Start,
     _without,
-    begin_at,
     read_head,
     read_part,
     started,
