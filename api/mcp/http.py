@@ -32,7 +32,7 @@ from engramlog_server.api.mcp.server import MemoryServer
 from engramlog_server.api.requests.checks import check_owner
 from engramlog_server.api.work.admission import UNBOUNDED, Buckets, Rates
 from engramlog_server.events.errors import EngramlogError, refused
-from engramlog_server.projections.access.grants import VERBS
+from engramlog_server.projections.access.book import VERBS
 from engramlog_server.projections.access.provider import SCOPE, ProviderRules, canonical
 
 
