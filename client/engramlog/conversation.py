@@ -73,7 +73,7 @@ class Conversation:
 
 
 def last_of_user(messages: Sequence[Message]) -> int | None:
-    """Where the last message of the user with a text is."""
+    """The place of the last message of the user that has a text."""
     found = (at for at, one in enumerate(messages) if one.get("role") == "user" and text_of(one).strip())
     return max(found, default=None)
 

@@ -88,7 +88,7 @@ class Layout(NamedTuple):
         return owner
 
     def memory_id(self, namespace: Namespace, key: str) -> str:
-        """The memory of an item: the labels beside the owner, and the key."""
+        """The memory of an item: its other labels, then its key."""
         labels = [one for at, one in enumerate(namespace) if at != self.owner_at]
         return "/".join(_escaped(one) for one in (*labels, key))
 
