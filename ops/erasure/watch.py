@@ -58,7 +58,7 @@ class ErasedWatch:
         return Every(LOOK_SECONDS, check, "erased", at_once=True)
 
     def look(self) -> None:
-        """Let go of what was erased since the last look. Raises StoreError."""
+        """Let go of what was erased since the last look, and complete this host's list. Raises StoreError."""
         forget_erased(self._store)
         tags = self._store.identity.tags
         wire = open_wire(self._store.client)
@@ -69,9 +69,13 @@ class ErasedWatch:
             )
         finally:
             wire.close()
+        self._let_go(erasures, builds)
         if erasures != self._listed:
             self._list.share(self._store.client.seals.keys)
             self._listed = erasures
+
+    def _let_go(self, erasures: bytes | None, builds: list[bytes | None]) -> None:
+        tags = self._store.identity.tags
         before, self._builds = self._builds, builds
         if before is None or before == builds:
             return
