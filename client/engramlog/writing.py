@@ -15,6 +15,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from hashlib import sha256
+from inspect import signature
 from typing import Any
 
 from engramlog.answers import (
@@ -284,11 +285,8 @@ MOST = 1_000
 """Most events of one request."""
 MOST_BYTES = 8 * 1024 * 1024
 """Of one request; a single event that is larger goes alone, and the service says what it thinks of it."""
-_OF_MEMORY = (
-    "content memory_id occurred_at category kind source importance confidence summary speaker keywords tags emotion project task"
-    " sensitivity source_turns corrects because grounds metadata"
-)
-OF_MEMORY = frozenset(_OF_MEMORY.split())
+_OF_A_CALL = {"scope", "owner", "confirm", "remember", "session", "actor", "key", "wait"}
+OF_MEMORY = frozenset(signature(add).parameters) - _OF_A_CALL
 """What may be told of one memory of several."""
 
 

@@ -166,51 +166,45 @@ def _all_verbs(memory: Memory) -> None:
     memory.delete_all(owner=memory.scope.owner or "")
 
 
+OF_ITS_KIND: dict[str, Any] = {
+    "bool": True,
+    "int": 1,
+    "float": 0.1,
+    "str": "x",
+    "Sequence[str]": ["x"],
+    "datetime | str": "2100-01-01",
+}
+
+
 def _everything(verb: str, **given: Any) -> dict[str, Any]:
-    """A value for every optional argument."""
+    """A value for every optional argument: one of its kind, if no other is needed."""
     values: dict[str, Any] = {
         "as_of": None,
-        "known": "2100-01-01",
         "at": None,
         "after": None,
         "mode": "review",
         "search_mode": "keyword",
-        "limit": 5,
-        "offset": 0,
-    }
-    values |= {
         "since": "2026-01-01",
-        "until": "2100-01-01",
-        "min_relevance": 0.1,
-        "min_weight": 0.1,
         "feeling": "positive",
-    }
-    values |= {"recorded_since": "2026-01-01", "recorded_until": "2100-01-01", "kinds": ["create"], "law": "ebbinghaus"}
-    values |= {"metadata": {"page": 4, "checked": True}}
-    values |= {
+        "recorded_since": "2026-01-01",
+        "kinds": ["create"],
+        "law": "ebbinghaus",
+        "metadata": {"page": 4, "checked": True},
         "budget": 800,
-        "threshold": 0.5,
-        "searches": 2,
-        "messages": 5,
         "language": "zh",
-        "split": True,
         "stable_budget": 100,
         "related": "always",
-    }
-    values |= {"proactive": True, "sensitive": True, "actor": "user"}
-    values |= {
+        "actor": "user",
         "categories": ["fact"],
-        "associations": True,
-        "trace": False,
-        "inspect": True,
-        "reasons": False,
-        "include_faded": True,
-        "whole": True,
         "trust": "inferred",
-        "reveal": True,
+        "trace": False,
     } | given
     names = inspect.signature(getattr(Memory(), verb)).parameters
-    told = {name: values.get(name, ["x"] if name.endswith("s") else "x") for name in names if name != "owner"}
+    told = {
+        name: values[name] if name in values else OF_ITS_KIND[str(one.annotation).removesuffix(" | None")]
+        for name, one in names.items()
+        if name != "owner"
+    }
     return {name: value for name, value in told.items() if name not in ("query", "memory_id", "text")}
 
 
