@@ -7,9 +7,10 @@ plans. Verbs are the list `doing`; what is done with follows the verb, eight Eng
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import NamedTuple
 
-from engramlog_server.projections.language.lexicon import either, words
+from engramlog_server.projections.language.lexicon import either, rows, words
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.sentences import sentences
 
@@ -43,6 +44,12 @@ class Doing(NamedTuple):
     """What with, as written."""
     told: str
     """The verb, and what with."""
+
+
+@cache
+def verbs() -> frozenset[str]:
+    """What is done, each verb in its first form: it is nothing that one does something with."""
+    return frozenset(row[language][0] for row in rows("doing") for language in ("english", "chinese") if row[language])
 
 
 def doings(text: str) -> Iterator[Doing]:

@@ -119,6 +119,15 @@ def _relation(role: str) -> str:
     return _relations().get(role, role)
 
 
+_RELATIVE = regex(lambda: rf"\b(?:{english()})\b|(?:{chinese()})")
+
+
+def relatives(text: str) -> frozenset[str]:
+    """What relations a text names, each by one word: mother of mum and 妈妈."""
+    found = _RELATIVE.findall(text.casefold())
+    return frozenset(_relation(word if word in _relations() else word.removesuffix("s")) for word in found)
+
+
 def people_in(text: str) -> list[Somebody]:
     """Whom a text introduces, in its order of patterns."""
     told = text[:LONGEST]

@@ -190,13 +190,17 @@ def _is_number(word: str) -> bool:
 
 def numbers_and_days(text: str) -> set[str]:
     """The numbers, days and months that a text names; a day in the singular."""
-    return {word.removesuffix("s") for word in _worded(text) if _is_number(word.removesuffix("s"))}
+    return {one for one in map(_singular, _worded(text)) if _is_number(one)}
 
 
 def names_apart(a: str, b: str) -> bool:
     """Whether one of two texts names somebody or something, inside its sentence, that the other does not speak of."""
-    said_a, said_b = ({word.removesuffix("'s") for word in _worded(text)} for text in (a, b))
-    return not (_names_in(a) <= said_b and _names_in(b) <= said_a)
+    said_a, said_b = (set(map(_singular, _worded(text))) for text in (a, b))
+    return not (set(map(_singular, _names_in(a))) <= said_b and set(map(_singular, _names_in(b))) <= said_a)
+
+
+def _singular(word: str) -> str:
+    return word.removesuffix("'s").removesuffix("s")
 
 
 def _names_in(text: str) -> set[str]:

@@ -1,8 +1,9 @@
 """Merges that a language model confirms: which statements it is shown, and the events that its answers lead to. Pure.
 
 What no rule knows to be the same is shown to the model where the vectors are near enough. It merges nothing that differs in a
-number, a day or a name, that a denial turns round, that is tied or of another frame: so an answer that is wrong, or that a text
-ordered, goes no further than that. Its word is a model's: what the user said himself waits for him in the inbox.
+number, a day, a name or a relative, that a denial turns round, that was and is no more, that is tied or of another frame: so an
+answer that is wrong, or that a text ordered, goes no further than that. Its word is a model's: what the user said himself waits
+for him in the inbox.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import numpy as np
 from engramlog_server.events.catalogue import MemoryMerged
 from engramlog_server.events.parameters import Parameters
 from engramlog_server.projections.embedding.compared import looked_at
+from engramlog_server.projections.language.contradiction.reading import read
+from engramlog_server.projections.language.kin import relatives
 from engramlog_server.projections.language.polarity import names_apart, numbers_and_days, opposite
 from engramlog_server.projections.lifecycle.decision import Decision
 from engramlog_server.projections.lifecycle.joining import (
@@ -137,4 +140,6 @@ def _may(a: Memory, b: Memory, parameters: Parameters) -> bool:
         or opposite(*told)
         or numbers_and_days(told[0]) != numbers_and_days(told[1])
         or names_apart(*told)
+        or relatives(told[0]) != relatives(told[1])
+        or read(told[0]).past != read(told[1]).past
     )

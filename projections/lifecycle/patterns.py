@@ -23,7 +23,7 @@ from engramlog_server.events.catalogue import MemoryCreated, MemoryDeleted
 from engramlog_server.events.trust import INFERRED, PROPOSED, TRUSTS, lowest
 from engramlog_server.events.vocabulary import Category
 from engramlog_server.projections.checks import Check, counted, unchecked
-from engramlog_server.projections.language.doings import doings
+from engramlog_server.projections.language.doings import doings, verbs
 from engramlog_server.projections.language.keywords import extracted
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.prompt_text import is_chinese
@@ -171,7 +171,8 @@ def _said(memory: Memory) -> Iterator[tuple[AlikeKey, MemoryTriple, str]]:
         for doing in doings(memory.content):
             fact = MemoryTriple(who, "", doing.told, False, None, None, memory.created_at)
             for form, word in _words(doing.what, who.casefold()):
-                yield AlikeKey("doing", who.casefold(), "", form, False, ""), fact, word
+                if word not in verbs():
+                    yield AlikeKey("doing", who.casefold(), "", form, False, ""), fact, word
 
 
 def _words(thing: str, subject: str) -> Iterator[tuple[str, str]]:

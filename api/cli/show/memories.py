@@ -50,7 +50,7 @@ COLOURS = {
 """By decision of the change log."""
 
 
-MODELS_DECIDE = frozenset({"abstract", "extract", "review", "sessions"})
+MODELS_DECIDE = frozenset({"abstract", "extract", "merge", "review", "sessions"})
 """Jobs that a language model may decide for."""
 
 

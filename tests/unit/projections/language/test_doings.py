@@ -12,6 +12,7 @@ from tests.rows import each_row
         ("Hi! I just signed up for a pottery class.", ["signed up for a pottery class"]),
         ("I'm a big fan of pottery - it is fun. We painted a lake.", ["fan of pottery", "painted a lake"]),
         ("I’ve been volunteering at the shelter", ["volunteering at the shelter"]),
+        ("I'm trying to set up my kiln, and I hope it works", ["trying to set up my kiln"]),
         ("最近我在学陶艺，很有意思。周末去爬山了。", ["学陶艺", "去爬山了"]),
         ("我很喜欢陶艺！", ["喜欢陶艺"]),
     ],

@@ -74,3 +74,14 @@ def test_two_values_of_a_relative_contradict_each_other(new: str, known: str) ->
 @each_row("whose", ["姥姥", "岳母", "侄女", "舅舅", "姑姑", "公公"])
 def test_where_a_relative_lives_says_nothing_of_where_the_speaker_does(whose: str) -> None:
     assert compare(f"我{whose}住在上海", "我住在北京").kind == "unrelated"
+
+
+@each_row(
+    ("text", "named"),
+    [
+        ("My mum and my Brothers", {"mother", "brother"}), ("我妈妈和我老婆", {"mother", "wife"}), ("I like sisterhood", set()),
+        ("", set()),
+    ],
+)  # fmt: skip
+def test_relatives_are_told_by_one_word(text, named) -> None:
+    assert kin.relatives(text) == named
