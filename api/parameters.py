@@ -35,7 +35,7 @@ RECOMMENDED = (
     "time_zone", "user_factor", "alpha_base", "semantic_boost", "momentum", "weighted_normal_threshold", "summary_after_days",
     "archive_weight", "deleted_kept_days", "delete_archived_after_days", "talk_reaffirms", "initial_stability",
     "half_life_days", "half_life_by_kind", "scheduler", "merge_similarity", "related_similarity", "long_ago", "embedder",
-    "session_idle_hours", "stable_sensitive",
+    "session_idle_hours", "stable_sensitive", "finance_sensitivity",
 )  # fmt: skip
 """The parameters that the command lists without `--all`."""
 

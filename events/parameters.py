@@ -292,6 +292,10 @@ class Parameters:
     stable_sensitive: bool = True
     """The stable part of a block holds texts of sensitivity 2 (health, pay, address); false: only related lines do."""
 
+    # what is sensitive
+    finance_sensitivity: Annotated[int, Field(ge=0, le=3)] = 0
+    """Least sensitivity of new memories that tell of money (savings, debts, shares); 3: as published; 0: as the rules find."""
+
     # lifecycle
     related_similarity: _Share = 0.5
     """Least similarity at which a write or the daily job links two memories; from `merge_similarity` on they are duplicates."""

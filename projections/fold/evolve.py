@@ -16,8 +16,13 @@ from engramlog_server.events import catalogue
 from engramlog_server.events.catalogue import (
     EventData,
     EventDiscarded,
+    FactAsserted,
     MemoriesAccessed,
     MemoriesRevealed,
+    MemoryCompressed,
+    MemoryCreated,
+    MemoryMerged,
+    MemoryRevised,
     ParametersChanged,
     ProfileChosen,
     SourceBroughtBack,
@@ -41,6 +46,8 @@ from engramlog_server.projections.fold.working_set import (
     names,
     trouble_with,
 )
+from engramlog_server.projections.language.sensitivity.event_level import level_of_data, told_by_triple, words_in
+from engramlog_server.projections.language.sensitivity.finance import tells_of_money
 from engramlog_server.projections.language.synonyms import paired, with_pair
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.memory.sources import NOBODY, Asides, NamedSource, brought_back, set_aside
@@ -149,6 +156,8 @@ def nothing_parked(settings: OwnerSettings, event: Event[EventData], waiting: in
     return EventEffect({}, settings, [note], micros(event.occurred_at), waiting)
 
 
+_WORDED = frozenset({MemoryCreated, MemoryRevised, MemoryCompressed, MemoryMerged, FactAsserted})
+"""Events whose words become a memory's."""
 HANDLERS: Mapping[type, Handler] = {
     catalogue.MemoryCreated: life.create,
     catalogue.MemoryMentioned: life.mention,
@@ -217,6 +226,7 @@ def evolve(
     """
     parameters, at = parameters_of(settings, base), micros(event.occurred_at)
     reaches = ASSERTED if trust is None and event.trust is None else lowest(trust, event.trust)
+    level = _with_money(level, event.data, parameters.finance_sensitivity)
     working = WorkingSet(
         memories, settings, parameters, at, seq, event.actor, level, stated, by, event.session_id, reaches
     )
@@ -229,6 +239,16 @@ def evolve(
             waiting = bounded(working, settings, data, waiting)
         _note_the_named(working, data)
     return EventEffect(working.changed, working.settings, working.notes, working.at, waiting)
+
+
+def _with_money(level: int | None, data: EventData, least: int) -> int | None:
+    """The level of the event's words, at least `least` where they become a memory's and tell of money; 0: as rules find it."""
+    if not least or type(data) not in _WORDED or (level is not None and level >= least):
+        return level
+    told = [told_by_triple(data)] if isinstance(data, FactAsserted) else words_in(data)
+    if not any(map(tells_of_money, told)):
+        return level
+    return least if level is not None else max(least, level_of_data(data))
 
 
 def _note_the_named(working: WorkingSet, data: EventData) -> None:
