@@ -66,7 +66,7 @@ OnRead = Callable[[int], None]
 
 
 class Entries(NamedTuple):
-    """What the log has of an owner."""
+    """Counts of an owner's entries in the log."""
 
     total: int = 0
     last: int = 0
@@ -132,8 +132,8 @@ def readmit(wire: Wire, tag: str, owner: str, fresh: bytes) -> str | None:
 
 
 def count_entries(wire: Wire, tag: str, owner: str, on_salts: Callable[[int], None] = lambda _id: None) -> Entries:
-    """What the log has of an owner; `on_salts` gets the id of each sealed entry's salts. Reads the whole partition, without opening
-    anything."""
+    """Count an owner's entries in the log; `on_salts` gets the id of each sealed entry's salts. Reads the whole partition and
+    opens nothing."""
     found = Entries()
     for one in _of(wire, tag, owner):
         if sealed := one.body[:1] == BODY_MARK:
@@ -143,7 +143,7 @@ def count_entries(wire: Wire, tag: str, owner: str, on_salts: Callable[[int], No
 
 
 def drop_salts(wire: Wire, tag: str, owner: str) -> Entries:
-    """Delete the salts of the owner's entries: whoever has an old copy of its key opens none of them with it."""
+    """Delete the salts of the owner's entries: an old copy of its key opens none of them."""
     ids = array("q")
     found = count_entries(wire, tag, owner, ids.append)
     wire.seals.keys.delete_salts(ids)
@@ -204,7 +204,7 @@ def _of(wire: Wire, tag: str, owner: str, on_read: OnRead = lambda _seq: None, a
 
 
 _OWNER = 5
-"""Where an entry's owner stands among its fields and their values."""
+"""The place of an entry's owner among its fields and their values."""
 
 
 def read_log(
@@ -242,7 +242,7 @@ class LogSoFar:
         return self._log
 
     def look_again(self, seqs: Sequence[int]) -> None:
-        """Read these entries anew: words may have been taken out of them. Raises StoreError, KeyUnavailable too."""
+        """Read these entries again: words may have been taken out of them. Raises StoreError, KeyUnavailable too."""
         keys, waiting, wordless = LogKeys(self._tag), iter(seqs), set[int]()
         while some := list(islice(waiting, AT_ONCE)):
             for one in opened(self._wire, keys, _at(self._wire, keys, some)):

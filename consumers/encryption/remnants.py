@@ -1,6 +1,6 @@
-"""What lay open and must not stay: builds but the live one, vectors, and the files that Redis wrote before.
+"""Remove what lay open and must not stay: builds but the live one, vectors, and the files that Redis wrote before.
 
-Redis keeps what is gone until its append-only file is written anew, and a dump until it is dumped again.
+Redis keeps what is gone until its append-only file is written again, and a dump until it is dumped again.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OnWait = Callable[[str], None]
 
 
 class Rewritten(msgspec.Struct, frozen=True):
-    """What became of the files of a Redis."""
+    """The result of writing the files of a Redis again."""
 
     aof: str
     """`rewritten`; `off` where it keeps none; else why not. Of a Cluster whose nodes differ: each by its name."""
@@ -52,7 +52,7 @@ class _Served(NamedTuple):
     dumps: bool
     """Whether it makes dumps, or made one that would stay as it is."""
     unseen: str | None = None
-    """What could not be looked for."""
+    """Places that could not be looked at."""
 
 
 def drop_other_builds(wire: Wire, tag: str) -> int:
@@ -97,7 +97,7 @@ def _of_others(wire: Wire, tag: str, live: str) -> Iterator[bytes]:
 
 
 def rewrite_files(wire: Wire, *, on_wait: OnWait = lambda _told: None, again: str = "engramlog seal") -> Rewritten:
-    """Have Redis write its files anew, and wait until it has. `again`: the command that goes on where that fails.
+    """Have Redis write its files again, and wait until it has. `again`: the command that goes on where that fails.
 
     Of a Cluster each node does, one after the other; a replica once it has all that its primary has, as far as it can be reached.
     Raises StoreUnavailable where it began and could not end, for want of disk say: what was there before is still there then.
@@ -127,8 +127,8 @@ def rewrite_files(wire: Wire, *, on_wait: OnWait = lambda _told: None, again: st
 
 
 def _rewritten_beside(cluster: SlotMap, node: OtherNode, offset: int | None, on_wait: OnWait, again: str) -> list[str]:
-    """Have a node that holds no slots write its files anew; what could not be seen to. `offset`: up to where a replica must have
-    followed first."""
+    """Have a node that holds no slots write its files again; returns what could not be done. `offset`: up to where a replica
+    must have followed first."""
     link = ServerWire(cluster.beside(node.name))
     try:
         if offset is not None and not _has_caught_up(link, offset, on_wait):
@@ -159,7 +159,7 @@ def _has_caught_up(replica: Wire, offset: int, on_wait: OnWait) -> bool:
 
 
 def _of_all(told: Mapping[str, str]) -> str:
-    """What became of all nodes' files, in one phrase where it is the same."""
+    """The results of all nodes in one phrase, if they are the same."""
     if len(set(told.values())) == 1:
         return next(iter(told.values()))
     return "; ".join(f"{name}: {what}" for name, what in told.items())
@@ -317,7 +317,7 @@ def count_vectors(wire: Wire, tags: Sequence[str]) -> int:
 
 
 def drop_vectors(wire: Wire, tags: Sequence[str]) -> None:
-    """Drop every vector, under every model, with the marks of the embedding job: it looks at all owners anew."""
+    """Drop every vector, under every model, with the marks of the embedding job: it looks at all owners again."""
     names = (key for key, _ in _vector_keys(wire, tags))
     while some := list(islice(names, PAGE)):
         wire.answers([["UNLINK", *some]])

@@ -68,7 +68,7 @@ class NodeClocks:
         return read.ms + int((monotonic() - read.at) * 1_000)
 
     def drop(self) -> None:
-        """Read anew: connections were lost, or another server holds what this one held."""
+        """Read again: connections were lost, or another server holds what this one held."""
         self._read.clear()
 
 
@@ -134,7 +134,7 @@ LOOKED_AT = 500
 MOST_LOCKED = 500
 """Such owners that are looked at in one go."""
 MOST_FREED = 50
-"""Of them that are folded in one go; then it is the turn of others."""
+"""Locked owners that are folded in one go; then it is the turn of others."""
 TOLD_ASIDE_SECONDS = 1.0
 """From so long a wait on an alarm tells of it: a failover, or a slot that is moved, takes seconds."""
 STANDS_STILL: Mapping[type[FoldError], str] = {
@@ -187,17 +187,17 @@ class HeldPartitions:
         self._dropped: dict[int, Lease] = {}
         """Leases of what was dropped, which stand in Redis until they end or are given back."""
         self.quiet_until = 0.0
-        """Until then what is taken anew after a refusal is not told again."""
+        """Until then partitions that are taken again after a refusal are not logged."""
         self._next_renewal = 0.0
         self._not_before: dict[int, float] = {}
         self._aside: dict[int, _Aside] = {}
         """Until when, and for how long, partitions wait that a Cluster could not serve."""
         self._taken_at: dict[int, int] = {}
-        """Checkpoint at which each partition was last taken: what is taken anew after each refusal is not told each time."""
+        """Checkpoint at which each partition was last taken: one that is taken again after each refusal is not logged each time."""
         self._unsure: set[int] = set()
         """Partitions taken of which nothing was folded yet: an alarm of the one who held them may stand."""
         self._full: dict[int, int] = {}
-        """How many full inboxes were told of each partition since it was taken."""
+        """How many full inboxes an alarm named in each partition since it was taken."""
         self._stuck: dict[int, str] = {}
         """By partition the text of its alarm about owners whose events could not be folded."""
         self._locked: dict[int, _Looked] = {}
@@ -208,7 +208,7 @@ class HeldPartitions:
         return {partition: folder.checkpoint.seq for partition, folder in self.folders.items()}
 
     def balance(self, share: int) -> None:
-        """Give up what is above the share, take what is free below it; either is told in one line.
+        """Give up what is above the share, take what is free below it; either is one line in the log.
 
         What is not taken when leases are due is taken at the next tick: to take hundreds may take longer than a lease lasts.
         """
@@ -245,7 +245,7 @@ class HeldPartitions:
                 yield from some  # each is tried, and tells by itself which node is lost
 
     def _looking_free(self, partitions: Sequence[int]) -> list[int]:
-        """Those of these that nobody holds, as it looks; one without a build looks free, so that it is tried and told."""
+        """Those of these that nobody holds, as it looks; one without a build looks free, so that it is tried and logged."""
         lives = self._wire.answers([["HGET", LogKeys(self._tags[one]).meta, "live"] for one in partitions])
         builds = [
             BuildKeys(self._tags[one], (live or b"").decode()) for one, live in zip(partitions, lives, strict=True)
@@ -319,7 +319,7 @@ class HeldPartitions:
             self._tell("partitions delayed", partitions=ranges(news), reason=error.message)
 
     def _take(self, partition: int) -> bool:
-        """Lease it where nobody holds it; whether that is to be told."""
+        """Lease it if nobody holds it; whether that is to be logged."""
         tag = self._tags[partition]
         build = (self._wire.call("HGET", LogKeys(tag).meta, "live") or b"").decode()
         if not build or version_of(build) != PROJECTION_VERSION:
@@ -373,7 +373,7 @@ class HeldPartitions:
             self.unless_gap(partition, partial(refuse_gap_seen, one, tag, folded))
 
     def tell_full(self, partitions: Iterable[int]) -> None:
-        """Raise the alarm of full inboxes in these, anew where their number changed, and clear it where there is none any more."""
+        """Raise the alarm of full inboxes in these, again if their number changed, and clear it if there is none any more."""
         for partition in partitions:
             folder = self.folders.get(partition)
             if folder is None or folder.checkpoint.full == self._full.get(partition, 0):
@@ -388,7 +388,7 @@ class HeldPartitions:
                 self._alarms.cleared(INBOX_FULL, subject)
 
     def tell_no_longer_full(self) -> None:
-        """Clear what may stand of whoever held a partition before, and ended before it could."""
+        """Clear alarms of a worker that held a partition before, and ended before it could."""
         for partition, folder in self.folders.items():
             if not folder.checkpoint.full:
                 self._alarms.cleared(INBOX_FULL, f"partition {partition}")
@@ -421,7 +421,7 @@ class HeldPartitions:
                 release_lease(self._wire, lease)
 
     def all_fold(self) -> None:
-        """What is held is folded and committed: alarms of the newly taken that they stand still are over."""
+        """All partitions held are folded and committed: alarms that a newly taken one stands still are over."""
         if not self._unsure:
             return
         self._lane.settle()
@@ -432,7 +432,7 @@ class HeldPartitions:
         self._unsure.clear()
 
     def carry_out_requests(self) -> None:
-        """What operators ask: to fold the parked events of owners again."""
+        """Do what operators ask: fold the parked events of owners again."""
         folders = list(self.folders.items())
         answers = self._wire.answers([["HGETALL", folder.lease.keys.log.control] for _, folder in folders])
         for (partition, folder), answer in zip(folders, answers, strict=True):
@@ -449,7 +449,7 @@ class HeldPartitions:
                 folder.keep(each)
 
     def retry_locked(self) -> None:
-        """Fold the parked events of owners whose keys are back, some at a time; those that wait are told by an alarm."""
+        """Fold the parked events of owners whose keys are back, some at a time; an alarm names those that wait."""
         for partition, folder in list(self.folders.items()):
             before = self._locked.get(partition, _Looked(0.0, self._look_seconds, ""))
             if folder.stuck_changed or monotonic() >= before.at:

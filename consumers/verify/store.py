@@ -1,4 +1,4 @@
-"""What belongs to the whole store: its identity, other keys, and what was erased from it.
+"""Verify what belongs to the whole store: its identity, other keys, and what was erased from it.
 
 Destroyed keys and erased words are compared with the erasures in the log: no silent erasure, and no silent return.
 """
@@ -80,7 +80,7 @@ MOST_NAMED = 20
 
 
 class _Lines(NamedTuple):
-    """What a store still has of erased owners."""
+    """Lines that a store still has of erased owners."""
 
     destroyed: dict[str, bytes]
     """Owner -> the line in the place of its key, which was destroyed."""
@@ -243,7 +243,7 @@ def verify_store(wire: Wire, *, store_id: str | None = None) -> Findings:
 
 
 def _compare_backups(found: dict[bytes, bytes], verdict: Findings) -> None:
-    """What a store says of the backup that it was restored from, and of its own last one."""
+    """Compare what a store says of the backup that it was restored from, and of its own last one."""
     try:
         restored = restored_by(found.get(RESTORED.encode()))
         if restored is not None and str(len(restored.heads)).encode() != found.get(b"partitions"):

@@ -21,7 +21,8 @@ from engramlog_server.events.entry import SECRET_BYTES
 
 NAME_MARK = b"\x02"
 NAME_BYTES = 17
-"""Of a key's name: the mark, when it was drawn, random bytes. A secret has 32 bytes, and a tombstone begins with a zero byte."""
+"""Length of a key's name: the mark, when it was drawn, random bytes. A secret has 32 bytes, and a tombstone begins with
+a zero byte."""
 _SECOND_BYTES = 5
 KEYS_FIELD = "keys"
 """The field of the store that holds the id of its key store."""
@@ -50,9 +51,9 @@ POOL_SECONDS = 3_600
 UNUSED_SECONDS = 30 * 86_400
 """Long enough for an operator to bring back a log that lost its newest entries."""
 SALTS_BYTES = 32
-"""Of the salts of an entry that has its words: 16 for its skeleton, 16 for its words."""
+"""Length of the salts of an entry that has its words: 16 for its skeleton, 16 for its words."""
 _WIPED = Struct(">16s16sHQ")
-"""Of one whose words were erased: the salt of its skeleton, the erasure, partition and seq."""
+"""Salts of an entry whose words were erased: the salt of its skeleton, the erasure, partition and seq."""
 
 
 class Wiped(NamedTuple):
@@ -64,7 +65,7 @@ class Wiped(NamedTuple):
 
 
 def wiped_value(salts: bytes, wiped: Wiped) -> bytes:
-    """What stays of the salts of an entry whose words are erased."""
+    """The part that stays of the salts of an entry whose words are erased."""
     return _WIPED.pack(salts[:16], UUID(wiped.erasure).bytes, wiped.partition, wiped.seq)
 
 
@@ -119,7 +120,7 @@ class KeyStore(Protocol):
 
     @property
     def place(self) -> str:
-        """Where it is, for people; without a password."""
+        """Its place, for people; without a password."""
         ...
 
     def read(self, names: Sequence[bytes]) -> dict[bytes, bytes]:

@@ -1,9 +1,9 @@
 """`engramlog backup make DEST`: a store as it stood at one moment, in a folder of its own, while it is used.
 
-The heads of all partitions are the moment. Of each partition the log up to its head is copied as it lies in Redis, byte for byte,
-by the partition's own keys, in pages. Then all of it is read back from the files and proved. What is folded, and vectors, are made
-anew when it is restored. Of a sealed store no key is in it, so nobody opens it without the backup of the keys, which is saved along
-with it into a place of its own, and the master key.
+The heads of all partitions are the moment. The log of each partition up to its head is copied as it lies in Redis, byte for byte,
+by the partition's own keys, in pages. Then all of it is read back from the files and proved. Memories and vectors are made
+again when it is restored. Of a sealed store no key is in it, so nobody opens it without the backup of the keys, which is saved
+into a place of its own, and the master key.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class OlderBackups:
         self._heads, self._links = dict[str, int](), dict[tuple[str, int], str]()
 
     def heads(self, tag: str) -> set[int]:
-        """Where they end in a partition."""
+        """The seqs at which they end in a partition."""
         return self._ends.get(tag, set())
 
     def passed(self, proof: LogProof) -> None:
@@ -66,7 +66,7 @@ class OlderBackups:
         self._links.update({(proof.tag, seq): link.hex() for seq, link in proof.links.items()})
 
     def beyond(self, one: BackupFolder) -> str | None:
-        """What an older backup holds that the new one does not, as words behind its name; None where that holds all of it."""
+        """Say, after its name, what an older backup holds that the new one does not; None if the new one holds all of it."""
         for number, part in enumerate(one.manifest.parts):
             if part.head > (now := self._heads.get(part.tag, 0)):
                 return f"holds {part.head:,} entries of partition {number}, and the newest {now:,}"
@@ -214,7 +214,7 @@ def _within(on_progress: Progress, before: int, total: int, seq: int) -> None:
 
 
 def _fixed(identity: StoreIdentity) -> tuple[object, ...]:
-    """What does not change of a store; the line by which its master key is known does, where that is replaced."""
+    """The parts of a store that never change; the line by which its master key is known does, if that is replaced."""
     return identity.store_id, identity.tags, identity.parameter_set, identity.format, identity.sealed is None
 
 

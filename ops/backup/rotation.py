@@ -22,7 +22,7 @@ _FORM = "%Y-%m-%dT%H-%M-%SZ"
 MOST_KEPT = 1_000
 """Backups that may be kept of one store in one folder."""
 AT_ONCE = 100
-"""Of those that are to go: their manifests are in memory together."""
+"""Backups that one rotation removes at most: their manifests are in memory together."""
 
 
 def name_of(at: datetime) -> str:
@@ -38,7 +38,7 @@ class LeftBackup(TypedDict):
 
 
 class BackupRotated(NamedTuple):
-    """What was made, what is kept (the newest first) and what went (the oldest first); names in the folder."""
+    """The new backup, those that are kept (the newest first) and those that went (the oldest first); names in the folder."""
 
     made: BackupMade
     kept: list[str]

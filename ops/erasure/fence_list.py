@@ -1,7 +1,7 @@
-"""The list of what was erased, kept beside the store: a copy that is brought back is fenced by it again, before it answers.
+"""The list of what was erased, kept outside Redis: a copy that is brought back is fenced by it again, before it answers.
 
-It names nobody: an owner stands there by a label, a hash of its name under the store's id. Whoever knows the name finds it, and so
-does whoever has the store. Of single memories it has, sealed under the owner's key, what goes. What it says, the log says too: in
+It names nobody: an owner stands there by a label, a hash of its name under the store's id. Who knows the name finds it, and so
+does who has the store. Of single memories it has, sealed under the owner's key, what goes. What it says, the log says too: in
 events of `:erasures`, which name nobody either. Each host has a list; hosts complete theirs by the key store that they share.
 """
 
@@ -30,7 +30,7 @@ from engramlog_server.projections.fold.changelog import id_text
 from engramlog_server.projections.reports.erasure.reach import Turn
 
 MOST_BYTES = 64 * 1024 * 1024
-"""Of a file that is read: some 300,000 erasures."""
+"""The largest file that is read: some 300,000 erasures."""
 _PLACE = b"fence list\0"
 _ID = 16
 
@@ -56,15 +56,15 @@ class ErasureStep(msgspec.Struct, frozen=True):
     what: Literal["owner", "words"] = "owner"
     """Whether the owner is erased, or the words of some of its memories."""
     sealed: str = ""
-    """Of words: which, sealed under the owner's key, in base64."""
+    """The words that are erased, sealed under the owner's key, in base64; empty for an owner."""
     key: str = ""
-    """Of an owner, once it is erased: the name of its key, in hexadecimal digits."""
+    """The name of an erased owner's key, in hexadecimal digits."""
     salts: tuple[int, ...] = ()
-    """Of words, once they are erased: the ids of their entries' salts."""
+    """The ids of the salts of entries whose words are erased."""
 
 
 class WordsGoing(msgspec.Struct, frozen=True):
-    """What goes by an erasure of single memories. As private as the owner's ids are."""
+    """The entries that an erasure of single memories takes. As private as the owner's ids are."""
 
     named: tuple[str, ...]
     """Memories and turns, as they were named."""
@@ -88,7 +88,7 @@ _READ, _READ_GOING = msgspec.json.Decoder(ErasureStep), msgspec.json.Decoder(Wor
 
 
 def list_path(settings: Settings, store_id: str) -> Path:
-    """Where a store's list is kept on this machine."""
+    """The file of a store's list on this machine."""
     return store_file(settings.data, "erasures.jsonl", None if settings.redis_url is None else store_id)
 
 
@@ -109,15 +109,15 @@ class FenceList:
         return label_of(self.store_id, owner)
 
     def read(self) -> list[ErasureStep]:
-        """What it says of owners of this store, oldest first. Raises as `read_all`."""
+        """The steps that are about owners of this store, oldest first. Raises as `read_all`."""
         return [one for one in self.read_all() if one.what == "owner"]
 
     def read_words(self) -> list[ErasureStep]:
-        """What it says of words of this store, oldest first. Raises as `read_all`."""
+        """The steps that are about words of this store, oldest first. Raises as `read_all`."""
         return [one for one in self.read_all() if one.what == "words"]
 
     def read_all(self) -> list[ErasureStep]:
-        """What it says of this store, oldest first; nothing where there is no file. Raises StoreUnavailable: a list that cannot be
+        """All steps of this store, oldest first; nothing if there is no file. Raises StoreUnavailable: a list that cannot be
         read fences nobody, and may not be passed over."""
         try:
             if not os.path.lexists(self.path):

@@ -1,7 +1,7 @@
-"""What a process that stays lets go of, once something was erased by another: views, keys that it had opened, words in its caches.
+"""A process that stays lets go of what another erased: views, keys that it had opened, words in its caches.
 
 An erasure is seen by two things that lie in Redis: the head of `:erasures`, and the live build of a partition, which an erasure
-folds anew. Processes that `up` can replace are replaced; it itself empties its caches and gives free memory back to the system.
+folds again. Processes that `up` can replace are replaced; it itself empties its caches and gives free memory back to the system.
 """
 
 from __future__ import annotations

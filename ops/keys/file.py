@@ -167,7 +167,7 @@ class FileKeyStore:
         return None
 
     def add_erasures(self, lines: Collection[bytes]) -> None:
-        """See `KeyStore.add_erasures`: the list beside the store is enough."""
+        """See `KeyStore.add_erasures`: one host needs no second list."""
 
     def server(self) -> str | None:
         """See `KeyStore.server`."""
