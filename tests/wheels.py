@@ -13,14 +13,14 @@ from pathlib import Path
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-BUILD = "import sys; from hatchling.build import build_wheel; print(build_wheel(sys.argv[1]))"
+BUILD = "import sys; from hatchling.build import build_{0}; print(build_{0}(sys.argv[1]))"
 NOTHING = frozenset({""})
 """No extra was asked for."""
 
 
-def built(tree: Path, folder: Path) -> Path:
-    """The wheel of a tree, in a folder."""
-    command = [sys.executable, "-c", BUILD, str(folder)]
+def built(tree: Path, folder: Path, kind: str = "wheel") -> Path:
+    """The wheel of a tree, or its source distribution (`sdist`), in a folder."""
+    command = [sys.executable, "-c", BUILD.format(kind), str(folder)]
     ran = subprocess.run(command, cwd=tree, capture_output=True, text=True, check=True)
     return folder / ran.stdout.split()[-1]
 

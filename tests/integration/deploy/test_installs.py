@@ -1,11 +1,14 @@
-"""The wheels in empty environments of each Python of this machine: installed from wheels alone, without a compiler, and run."""
+"""The wheels: one import name each, the same from a source distribution, and run in empty environments without a compiler."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
+import sys
+import tarfile
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -39,6 +42,44 @@ def wheels(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """The program's and the client's."""
     folder = tmp_path_factory.mktemp("wheels")
     return [built(ROOT, folder), built(ROOT / "client", folder)]
+
+
+def files(wheel: Path) -> dict[str, bytes]:
+    """The bytes of each file of a wheel."""
+    with ZipFile(wheel) as packed:
+        return {name: packed.read(name) for name in packed.namelist()}
+
+
+def test_each_wheel_holds_one_import_name_and_no_file_of_the_other(wheels: list[Path]) -> None:
+    program, client = ({name.partition("/")[0] for name in files(one)} for one in wheels)
+    assert {name for name in program if not name.endswith(".dist-info")} == {"engramlog_server"}
+    assert {name for name in client if not name.endswith(".dist-info")} == {"engramlog"}
+
+
+def test_wheels_of_the_source_distribution_are_those_of_the_tree(wheels: list[Path], tmp_path: Path) -> None:
+    with tarfile.open(built(ROOT, tmp_path, "sdist")) as packed:
+        packed.extractall(tmp_path, filter="data")
+    (tree,) = (path for path in tmp_path.iterdir() if path.is_dir())
+    for folder, wheel in zip((tree, tree / "client"), wheels, strict=True):
+        assert files(built(folder, tmp_path)) == files(wheel)
+
+
+def test_modules_of_a_project_s_own_with_the_names_of_our_folders_change_nothing(tmp_path: Path) -> None:
+    for name in ("events", "projections", "consumers", "api", "ops"):
+        (tmp_path / f"{name}.py").write_text("raise AssertionError('a module of the project was imported')")
+    environment = os.environ | {"PYTHONPATH": str(tmp_path), "ENGRAMLOG_DATA": str(tmp_path / "data")}
+    for command in (["add", "lin", "I like tea"], ["search", "lin", "tea", "--json"]):
+        done = subprocess.run(
+            [Path(sys.executable).parent / "engramlog", *command],
+            env=environment,
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=10 * PATIENCE,
+        )
+        assert done.returncode == 0, done.stderr
+    assert "I like tea" in done.stdout
 
 
 @pytest.mark.parametrize("name", pythons())
