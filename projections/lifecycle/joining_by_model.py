@@ -4,17 +4,23 @@ What no rule knows to be the same is shown to the model where the vectors are ne
 number, a day, a name or a relative, that a denial turns round, that was and is no more, that is tied or of another frame: so an
 answer that is wrong, or that a text ordered, goes no further than that. Its word is a model's: what the user said himself waits
 for him in the inbox.
+
+A summary that adds a number, says little of their words or the reverse of one of them is refused, and asked for again with the
+reason. What the model does not name stays apart.
 """
 
 from __future__ import annotations
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import permutations
+from typing import Annotated
 from zoneinfo import ZoneInfo
 
 import numpy as np
+from pydantic import BaseModel, ConfigDict, Field
 
 from engramlog_server.events.catalogue import MemoryMerged
 from engramlog_server.events.parameters import Parameters
@@ -22,6 +28,7 @@ from engramlog_server.projections.embedding.compared import looked_at
 from engramlog_server.projections.language.contradiction.reading import read
 from engramlog_server.projections.language.kin import relatives
 from engramlog_server.projections.language.polarity import names_apart, numbers_and_days, opposite
+from engramlog_server.projections.language.prompt_text import is_chinese, one_line
 from engramlog_server.projections.lifecycle.decision import Decision
 from engramlog_server.projections.lifecycle.joining import (
     frame_alone,
@@ -33,7 +40,8 @@ from engramlog_server.projections.lifecycle.joining import (
 )
 from engramlog_server.projections.memory.kind import is_statement
 from engramlog_server.projections.memory.record import Memory
-from engramlog_server.projections.models.patterns_by_model import Claim, ShownMemory
+from engramlog_server.projections.models.chat import Chat, ModelUsage, Unfit, prompt
+from engramlog_server.projections.models.patterns_by_model import LONGEST, Claim, ShownMemory, fault_of_words
 from engramlog_server.projections.views.view import OwnerView
 
 MOST_COMPARED = 10_000
@@ -143,3 +151,50 @@ def _may(a: Memory, b: Memory, parameters: Parameters) -> bool:
         or relatives(told[0]) != relatives(told[1])
         or read(told[0]).past != read(told[1]).past
     )
+
+
+class SaidAlike(BaseModel):
+    """Memories that say the same, and what they say."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    same: Annotated[list[str], Field(description="Keys of two memories or more that say exactly the same.")]
+    summary: str = Field(description="One sentence that says what each of them says.")
+
+
+class SaidAlikes(BaseModel):
+    """Groups of memories that say the same; empty where all differ."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    groups: list[SaidAlike]
+
+
+def said_alike(chat: Chat, shown: Sequence[ShownMemory]) -> tuple[list[Claim], ModelUsage]:
+    """Which of these memories say the same, and in which words, as a model says. Raises ModelFailed."""
+    keyed = {f"M{number}": one for number, one in enumerate(shown, 1)}
+    told = [{"key": key, "text": one_line(one.text)[:LONGEST]} for key, one in keyed.items()]
+    language = "zh" if is_chinese(" ".join(one.text for one in shown)) else "en"
+
+    def check(answer: SaidAlikes) -> None:
+        taken = set[str]()
+        for number, one in enumerate(answer.groups, 1):
+            if (wrong := _fault(one, keyed, taken)) is not None:
+                raise Unfit(f"group {number}: {wrong}")
+            taken.update(one.same)
+
+    question = json.dumps({"memories": told}, ensure_ascii=False)
+    answer, usage = chat.ask(prompt("merge", language), question, SaidAlikes, check)
+    return [Claim(one_line(one.summary), tuple(keyed[key].id for key in one.same)) for one in answer.groups], usage
+
+
+def _fault(group: SaidAlike, keyed: dict[str, ShownMemory], taken: set[str]) -> str | None:
+    """Why a group may not be followed, in words for the model; None where it may."""
+    for key in group.same:
+        if key not in keyed:
+            return f"no memory is called {key[:20]!r}"
+        if key in taken or group.same.count(key) > 1:
+            return f"{key} is named twice"
+    if len(group.same) < 2:
+        return f"it names {len(group.same)} memories; at least 2 are needed"
+    return fault_of_words(one_line(group.summary), [keyed[key].text for key in group.same])

@@ -22,7 +22,7 @@ from engramlog_server.projections.models.chat import Chat, ModelUsage, Unfit, pr
 
 MOST_CLAIMS = 5
 """Patterns of one answer."""
-MOST_LETTERS, MOST_SHOWN = 300, 300
+MOST_LETTERS, LONGEST = 300, 300
 """Characters of a statement, and of each memory in the question."""
 LEAST = 3
 """Memories, and days, that a claim must name."""
@@ -66,7 +66,7 @@ class Claim(NamedTuple):
 def claims_by(chat: Chat, shown: Sequence[ShownMemory]) -> tuple[list[Claim], ModelUsage]:
     """What a model says that these memories have in common. Raises ModelFailed."""
     keyed = {f"M{number}": one for number, one in enumerate(shown, 1)}
-    told = [{"key": key, "day": one.day, "text": one_line(one.text)[:MOST_SHOWN]} for key, one in keyed.items()]
+    told = [{"key": key, "day": one.day, "text": one_line(one.text)[:LONGEST]} for key, one in keyed.items()]
     language = "zh" if is_chinese(" ".join(one.text for one in shown)) else "en"
     question = json.dumps({"memories": told}, ensure_ascii=False)
 
