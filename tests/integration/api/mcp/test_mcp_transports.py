@@ -249,7 +249,10 @@ def test_no_other_command_pays_for_the_import() -> None:
     assert done.stdout.decode().strip() == "[]"
 
 
-def test_a_server_loads_what_opens_and_reads_a_store_when_it_is_first_asked() -> None:
-    code = "import sys, engramlog_server.ops.processes.mcp; print(sorted({'redis', 'numpy', 'fastapi'} & sys.modules.keys()))"
+@pytest.mark.parametrize(
+    ("module", "late"), [("ops.processes.mcp", ("redis", "numpy", "fastapi")), ("api.http.app", ("redis", "numpy"))]
+)
+def test_a_server_loads_what_opens_and_reads_a_store_when_it_is_first_asked(module: str, late: tuple[str, ...]) -> None:
+    code = f"import sys, engramlog_server.{module}; print([name for name in {late} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-P", "-c", code], capture_output=True, check=True)
     assert done.stdout.decode().strip() == "[]"
