@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from engramlog_server.ops.clients import hook
 from engramlog_server.ops.processes.limits import look_seldom, overwrite_freed_memory
 
 if TYPE_CHECKING:
@@ -44,7 +45,9 @@ def _heed_the_end() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Entry of the `engramlog` command; gives its exit code."""
+    """Entry of the `engramlog` command; gives its exit code. A hook runs at every prompt, and loads nothing of other commands."""
+    if arguments is None and hook.is_call(sys.argv[1:]):
+        return hook.main(sys.argv[2:])
     _heed_the_end()
     if (
         arguments is None

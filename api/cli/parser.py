@@ -31,6 +31,7 @@ COMMANDS = {
     "Compare": "compare diff parameters profile replay",
     "Say": "add edit mention append import extract episodes negate merge unmerge delete set-aside retract export",
     "Keep": "inbox health fading reinforce review cleanup",
+    "Connect": "install uninstall hook",
     "Share": "key grant access",
     "Operate": "up console token master-key backup mcp worker status doctor alarms stats dead seal erase rebuild verify demo",
 }

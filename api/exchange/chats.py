@@ -96,13 +96,16 @@ class Chats:
         since: str | None = None,
         memories: bool = True,
         long_turns: str = LEAVE,
+        project: str | None = None,
+        live: bool = False,
     ) -> ChatsTaken:
         """Append the turns of an export and wait until they are folded.
 
         Unreadable messages and conversations are left out, counted and named. Of what is no export, a bad line of turns, or more
         than the bounds allow, nothing at all is written.
 
-        `chats` is what a file of exported chats holds. `since` is when conversations without times began. Raises
+        `chats` is what a file of exported chats holds. `since` is when conversations without times began. `project` is that of the
+        turns' memories. `live`: the turns were just said, so they are trusted as said, not as imported. Raises
         InputError with the place of what is wrong, RequestTooLarge, and what appending raises: then the same can be sent again.
         """
         if len(chats) > MOST_CHAT_BYTES:
@@ -112,7 +115,9 @@ class Chats:
                 allowed=MOST_CHAT_BYTES,
             )
         began = None if since is None else parse_instant(since, "since")
-        options = ImportOptions(owner=check_owner(owner), memories=memories, long_turns=check_way(long_turns))
+        options = ImportOptions(
+            owner=check_owner(owner), memories=memories, long_turns=check_way(long_turns), project=project, live=live
+        )
         self._rehearse(chats, shape, options, began)
         check = current_check()
         log = paced(self._log, self._writer.settle_positions, check=check)

@@ -17,11 +17,11 @@ import orjson
 
 from engramlog_server.api.choices import CUT, LEAVE, WAYS
 from engramlog_server.api.exchange.append_events import AppendReport, append_numbered, count_ignored
-from engramlog_server.api.requests.checks import importer, parse_instant
+from engramlog_server.api.requests.checks import importer, parse_instant, speaker
 from engramlog_server.events.envelope import Prepared, derived_id, from_micros, micros, utc_text
 from engramlog_server.events.errors import InputError, InvalidEvent, refused
 from engramlog_server.events.log import AppendReceipt, EventLog
-from engramlog_server.events.standing import firm_tier
+from engramlog_server.events.standing import Speaker, firm_tier
 from engramlog_server.events.text import bytes_told
 from engramlog_server.events.validation import make_event, ready
 from engramlog_server.events.vocabulary import MAX_TEXT_BYTES
@@ -148,6 +148,14 @@ class ImportOptions:
     """Whether each turn also becomes a memory."""
     long_turns: str = LEAVE
     """What becomes of a turn over 64 KiB: `leave` it out, counted, or `cut` it."""
+    project: str | None = None
+    """The project of the turns' memories."""
+    live: bool = False
+    """Whether the turns were just said, and not brought from elsewhere: then they are trusted as said, not as imported."""
+
+    def speaker(self, log: EventLog) -> Speaker:
+        """Who brings the turns."""
+        return speaker(log) if self.live else importer(log)
 
 
 @dataclass(slots=True)
@@ -331,7 +339,7 @@ def events_of(turn: Turn, options: ImportOptions, log: EventLog, answer: ImportR
         "occurred_at": from_micros(when),
         "actor": "assistant" if role == "assistant" else "user",
         "now": log.now(),
-        "by": importer(log),
+        "by": options.speaker(log),
         "session_id": turn.get("session"),
     }
     said = recorded(turn_id, role, turn["text"], speaker)
@@ -346,6 +354,7 @@ def events_of(turn: Turn, options: ImportOptions, log: EventLog, answer: ImportR
             kind=options.kind,
             tier=options.tier,
             category=options.category,
+            project=options.project,
         )
         made = derived_id("import memory", owner, turn_id)
         yield ready(make_event(memory, event_id=made, causation_id=said_id, **common), common["by"])

@@ -171,6 +171,8 @@ IMPORT_CHATS = Operation(
         ),
         TURNS_ONLY,
         LONG_TURNS,
+        text("project", "The project of the memories made of turns.", "engram"),
+        flag("live", "The turns were just said: trust them as said, not as imported."),
     ),
     answer="ChatsImported",
     statuses=(409, 413, 504, 507),

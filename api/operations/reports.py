@@ -111,6 +111,7 @@ CONTEXT = Operation(
         ),
         text("session", "Its session. [default: that of the newest turn]", "s1"),
         text("turn_id", "Its turn id; the injection is recorded once for it.", "D4:7", option=Option(("--turn",))),
+        text("project", "The project in which it is said: its memories are related as if it were named.", "engram"),
         Parameter("budget", int, "Most tokens of the block, estimated.", BUDGET, (800,)),
         Parameter(
             "related",

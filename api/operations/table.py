@@ -212,6 +212,23 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
             "Run lifecycle jobs now: record levels, delete what the owner's law lets go, purge.",
         ),
     ),
+    "Connect": (
+        OperationRow(
+            "install",
+            "engramlog_server.ops.commands.clients",
+            "Install the memory into a client: hooks, MCP server. Shows the change, asks, and keeps a copy.",
+        ),
+        OperationRow(
+            "uninstall",
+            "engramlog_server.ops.commands.clients",
+            "Take the memory out of a client: its configuration is as before, and its keys open nothing.",
+        ),
+        OperationRow(
+            "hook",
+            "engramlog_server.ops.commands.clients",
+            "Answer an event of a client, as `engramlog install` configures it. Always ends with 0 within a second.",
+        ),
+    ),
     "Share": (
         OperationRow(
             "key",

@@ -74,6 +74,7 @@ def context_wanted(
     trust: str | None,
     stable_budget: int | None,
     related: str,
+    project: str | None,
 ) -> Wanted:
     """What was asked for, checked. Raises InputError."""
     try:
@@ -93,8 +94,10 @@ def context_wanted(
         most = budget - LEAST_BUDGET
         allowed = f"a whole number of tokens from 0 to {most}: the budget without {LEAST_BUDGET} for the turn part"
         raise refused("stable_budget", stable_budget, allowed)
+    if project is not None and not 1 <= len(project) <= MOST_NAME:
+        raise refused("project", project, f"a name of 1 to {MOST_NAME} characters")
     room = stable_room(budget, stable_budget)
-    return Wanted(budget, messages, sensitive, titles, threshold, check_trust(trust), room, language, asked)
+    return Wanted(budget, messages, sensitive, titles, threshold, check_trust(trust), room, language, asked, project)
 
 
 def check_room(budget: int, threshold: float) -> None:
@@ -105,6 +108,8 @@ def check_room(budget: int, threshold: float) -> None:
         raise refused("threshold", threshold, "a number from 0 to 1")
 
 
+MOST_NAME = 200
+"""Characters of a project's name, as events take it."""
 CANDIDATES = 80
 """Results of a search that are looked at: some of them may not be in a prompt."""
 
@@ -149,6 +154,7 @@ class Contexts:
         language: str | None = None,
         trust: str | None = None,
         stable_budget: int | None = None,
+        project: str | None = None,
         trace: bool = False,
         **times: Unpack[LineTerms],
     ) -> ContextBlock:
@@ -158,7 +164,8 @@ class Contexts:
         `stable_budget`: tokens of the first, at most half of the budget by default. `related`: search for related memories if the
         message needs them (auto), always, or never; `threshold`: the least closeness of a related memory, 0 to 1. `messages`: how
         many of this conversation, 0 if the agent holds them. `sensitive`: also texts of sensitivity 2; by default if the caller may
-        read them. `trust`: the least trust of a memory, except in this conversation.
+        read them. `trust`: the least trust of a memory, except in this conversation. `project`: where it is said; its memories are
+        related as if the message named it.
         `trace`: the block goes into a prompt, so record its memories as injected, once for a turn. By default nothing is recorded.
         A block about the past records nothing.
         A block about the past is the block of then, without what was deleted or became more sensitive since.
@@ -168,7 +175,16 @@ class Contexts:
         if sensitive:
             _check_told()
         wanted = context_wanted(
-            text, budget, threshold, messages, _reads_sensitive(sensitive), language, trust, stable_budget, related
+            text,
+            budget,
+            threshold,
+            messages,
+            _reads_sensitive(sensitive),
+            language,
+            trust,
+            stable_budget,
+            related,
+            project,
         )
         for field, value in (("session", session), ("turn_id", turn_id)):
             if value is not None:

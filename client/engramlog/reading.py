@@ -38,6 +38,7 @@ def context(
     trace: bool | None = None,
     trust: str | None = None,
     stable_budget: int | None = None,
+    project: str | None = None,
 ) -> Plan[ContextBlock]:
     """The block to put into a prompt before the turn `text` is answered, of at most `budget` tokens, and the ids in it.
 
@@ -46,10 +47,12 @@ def context(
 
     `related`: auto (if the message needs memory), always, never. `sensitive`: also illness, pay, addresses; by default if
     the caller may read them. `trust`: the least trust of a memory. The service has defaults for all of these.
+    `project`: where it is said; memories of it are related as if the message named it.
     Nothing is recorded by default. `trace=True`: the block goes into a prompt, so record its memories as injected, once for a
     turn; a block about the past (`as_of`, `known`) records nothing.
     """
     place = {"session": session, "turn_id": turn_id, "after": after, "as_of": spelled(as_of), "known": spelled(known)}
+    place["project"] = project
     found = {"related": related, "threshold": threshold, "trust": trust, "stable_budget": stable_budget}
     shown = {"budget": budget, "messages": messages, "sensitive": sensitive, "language": language, "trace": trace}
     told = {name: value for name, value in {**place, **found, **shown}.items() if value is not None}

@@ -185,10 +185,19 @@ def memory_of_turn(
     kind: str = PUBLISHED_KIND,
     tier: str = "fact",
     category: str = CATEGORY,
+    project: str | None = None,
 ) -> MemoryCreated:
     """A turn as a memory that can be found: it has the turn's id, which makes it that turn under any kind."""
     return created(
-        turn_id, text, category=category, kind=kind, tier=tier, source=source, speaker=speaker, source_turns=(turn_id,)
+        turn_id,
+        text,
+        category=category,
+        kind=kind,
+        tier=tier,
+        source=source,
+        speaker=speaker,
+        source_turns=(turn_id,),
+        project=project,
     )
 
 

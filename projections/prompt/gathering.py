@@ -90,6 +90,8 @@ class Wanted(NamedTuple):
     stable_language: str | None = None
     """Of its titles; None: the language of its lines."""
     related: Related = "auto"
+    project: str | None = None
+    """Where the message is said, as if it named this project."""
 
 
 class Close(NamedTuple):
@@ -208,7 +210,7 @@ def related(
     talk = asked.talk._replace(messages=()) if is_earlier(asked.talk, holds.episodes, now) else asked.talk
     others = view.index(SaidNames).projects
     before = asked.talk.messages[-2:] if asked.message.continues else ()
-    topic = "\n".join([*(turn.text for turn in before), asked.text]).casefold()
+    topic = "\n".join([*(turn.text for turn in before), asked.text, asked.wanted.project or ""]).casefold()
     others -= {project for project in others if len(others) == 1 or project in topic}
     versions = earlier_versions(view) if asked.message.past else {}
     most = UNSURE if asked.message.need == "unsure" and asked.wanted.related == "auto" else MOST_LINES
