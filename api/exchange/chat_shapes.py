@@ -48,6 +48,18 @@ NO_PARENT = "00000000-0000-"
 UNITS = ((1e17, 1e-3), (1e14, 1), (1e11, 1e3))
 """Smallest nano-, micro- and milliseconds since 1970, with their microseconds; smaller numbers are seconds."""
 MOST_NUMBER = 1e19
+OF_THE_PROGRAM = (
+    "<command-name>",
+    "<command-message>",
+    "<local-command-",
+    "<bash-",
+    "<task-notification>",
+    "<system-reminder>",
+    "[Request interrupted by user",
+)
+"""Beginnings of messages that Claude Code writes as the user's: commands, their output, notices."""
+OF_CODEX = ("<environment_context>", "<user_instructions>", "<turn_aborted>", "# AGENTS.md instructions")
+"""The same of Codex."""
 LOOKED_AT = 20
 """Items of a list that are checked for a message."""
 
@@ -489,7 +501,8 @@ def _claude_code(line: Json) -> Message:
     if kinds and kinds <= {"thinking", "redacted_thinking"}:
         return _message(line, role, ("", 0), left_out="other")
     said = text_of("message.content", content)
-    return _message(line, role, said, left_out=_unsaid(role), attachments=attachments_of(content))
+    left_out = "hidden" if role == "user" and said[0].lstrip().startswith(OF_THE_PROGRAM) else _unsaid(role)
+    return _message(line, role, said, left_out=left_out, attachments=attachments_of(content))
 
 
 def _codex(line: Json) -> Message:
@@ -498,7 +511,7 @@ def _codex(line: Json) -> Message:
         kind = str(payload.get("type"))
         return _message(line, "system", ("", 0), left_out=_item(kind) or "other")
     read = _openai({**payload, "timestamp": line.get("timestamp")})
-    if read.role == "user" and read.text.startswith(("<environment_context>", "<user_instructions>")):
+    if read.role == "user" and read.text.startswith(OF_CODEX):
         return _message(line, "user", ("", 0), left_out="hidden")
     return read
 

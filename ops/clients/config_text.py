@@ -163,22 +163,32 @@ def _pretty(value: Any, indent: str, step: str, line: str) -> str:
 
 def without_entries(text: str, path: Path, is_ours: Callable[[Any], bool]) -> str:
     """The text without the value at a path, or without those elements of the list there, that are ours."""
-    while True:
-        node: Node | None = read_json(text)
-        parent, name = node, ""
-        for name in path:
-            parent, node = node, node.member(name) if node else None
-        if node is None or parent is None:
+    while (found := _at(text, path)) is not None:
+        parent, node = found
+        if not isinstance(node.value, list):
+            return _cut_member(text, parent, path[-1]) if is_ours(node.value) else text
+        ours = next((place for place, one in enumerate(node.items) if is_ours(one.value)), None)
+        if ours is None:
             return text
-        if isinstance(node.value, list):
-            ours = next((place for place, one in enumerate(node.items) if is_ours(one.value)), None)
-            if ours is None:
-                return text
-            text = _cut(text, node, [(one.start, one.end) for one in node.items], ours)
-        elif is_ours(node.value):
-            return _cut_member(text, parent, name)
-        else:
-            return text
+        text = _cut(text, node, [(one.start, one.end) for one in node.items], ours)
+    return text
+
+
+def without_empty(text: str, path: Path) -> str:
+    """The text without the value at a path if it is an empty object or list."""
+    found = _at(text, path)
+    return text if found is None or found[1].value not in ({}, []) else _cut_member(text, found[0], path[-1])
+
+
+def _at(text: str, path: Path) -> tuple[Node, Node] | None:
+    """The value at a path, behind the object that it is a member of."""
+    parent = node = read_json(text)
+    for name in path:
+        below = node.member(name)
+        if below is None:
+            return None
+        parent, node = node, below
+    return parent, node
 
 
 def _cut_member(text: str, parent: Node, name: str) -> str:
@@ -195,11 +205,6 @@ def _cut(text: str, node: Node, places: Sequence[tuple[int, int]], number: int) 
     if len(places) > 1:
         return text[:start] + text[places[1][0] :]
     return text[: node.start + 1] + text[node.end - 1 :]
-
-
-def without_empty(text: str, path: Path) -> str:
-    """The text without the value at a path if it is empty."""
-    return without_entries(text, path, lambda value: value in ({}, []))
 
 
 # --- TOML -----------------------------------------------------------------------------------------------------------

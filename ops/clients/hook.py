@@ -130,6 +130,19 @@ def note(folder: Path, client: str, event: str, problem: str) -> None:
             log.write(line + "\n")
 
 
+def problems(folder: Path) -> list[Json]:
+    """What the log of a data folder contains, oldest first; lines that a full disk cut off are left out. Raises OSError."""
+    found: list[Json] = []
+    with suppress(FileNotFoundError):
+        for line in (folder / FOLDER / LOG).read_text("utf-8", "replace").splitlines():
+            with suppress(ValueError, TypeError, KeyError):
+                told = json.loads(line)
+                found.append(
+                    {"at": int(told["at"]), **{name: str(told[name]) for name in ("client", "event", "problem")}}
+                )
+    return found
+
+
 class Hook:
     """One client's hooks in a data folder."""
 
@@ -151,12 +164,12 @@ class Hook:
         prompt = self._prompt(payload)
         if event == "prompt" and not prompt.strip():
             return None
+        if event == "session-start":
+            state.save(owed=True)  # if no answer comes in time, the first prompt gets the stable part
         try:
             block = self._block(prompt, session, payload) if event == "prompt" else self._stable()
         except Unreachable:
             self._start()
-            if event == "session-start":
-                state.save(owed=True)
             raise
         return self._spelled(event, block, state)
 
@@ -165,10 +178,10 @@ class Hook:
         parts = block["parts"]
         turn = [line for name in ("earlier", "retrieved", "tools", "unconfirmed") for line in parts[name]]
         stable = [line for name in ("instructions", "core", "profile") for line in parts[name]]
-        owed = event == "session-start" or state.told.get("owed")
+        owed = state.told.get("owed")
         lines = (stable if owed else []) + (turn if event == "prompt" else [])
         text = "\n".join([block["stable"]] * bool(owed and stable) + [block["turn"]] * bool(event == "prompt" and turn))
-        if state.told.get("owed"):
+        if owed:
             state.save(owed=False)
         if not text:
             return None

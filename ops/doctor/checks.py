@@ -20,6 +20,8 @@ from engramlog_server.events.redis.alarms import RedisAlarms
 from engramlog_server.events.redis.server import redis_ms
 from engramlog_server.events.redis.wire import WirePool
 from engramlog_server.events.text import is_loopback, many
+from engramlog_server.ops.clients.hook import FOLDER, problems
+from engramlog_server.ops.clients.hook import LOG as HOOK_LOG
 from engramlog_server.ops.clock import now_micros
 from engramlog_server.ops.doctor import servers
 from engramlog_server.ops.doctor.findings import (
@@ -67,6 +69,7 @@ CHECK_SECONDS = 2 * SECONDS
 """How long all checks together take at most, once the store is reached."""
 SECRET = 3
 OLD_BACKUP = timedelta(days=7)
+HOOKS_LOOKED_AT = timedelta(days=1)
 BACKUP = "`engramlog backup make DEST`, on another disk, and prove it there: `engramlog backup check DEST`"
 ROTATE = "make its successor (`engramlog key new NAME`), then revoke it (`engramlog key revoke ID`)"
 COPY = "keep a copy of it apart from the store and its backups: without it the store cannot be read"
@@ -356,7 +359,21 @@ def disk(folder: Path | None) -> Findings:
     return [DISK.ok(check, found.told(folder, found.wanted))]
 
 
-# Processes: whether events are folded, and alarms are active
+# Processes: whether events are folded, alarms are active, and hooks of clients answer
+
+
+def hooks(folder: Path, now: datetime) -> Findings:
+    """Hooks of clients that failed within a day; nothing if no client was ever installed. Raises OSError."""
+    check = "hooks"
+    if not (folder / FOLDER).is_dir():
+        return []
+    failed = [one for one in problems(folder) if one["at"] > (now - HOOKS_LOOKED_AT).timestamp()]
+    if not failed:
+        return [PROCESSES.ok(check, "no hook of a client failed in the last day")]
+    last = failed[-1]
+    found = f"{many(len(failed), 'hook')} of clients failed in the last day; the newest ({last['client']}, {last['event']}):"
+    cure = f"prompts went on without memory; {folder / FOLDER / HOOK_LOG} lists them"
+    return [PROCESSES.advice(check, f"{found} {last['problem']}", cure)]
 
 
 def workers(reached: ReachedStore) -> Findings:
@@ -412,6 +429,7 @@ def of_this_machine(settings: Settings, own: Callable[[], int]) -> list[Check]:
     return [
         *of_permissions(settings),
         Check(ACCESS, "listening", lambda: listening(settings, from_micros(own()))),
+        Check(PROCESSES, "hooks", lambda: hooks(settings.data, from_micros(own()))),
     ]
 
 
