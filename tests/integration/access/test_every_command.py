@@ -172,6 +172,7 @@ def test_a_code_of_the_console_is_asked_for_with_the_folder_s_token_alone(
 
 
 READS_KEY = {
+    "ops/clients/installation.py": "writes it into a client's MCP entry, and reads none",
     "ops/commands/keys.py": "`engramlog key narrow`, which asks nobody",
     "ops/environment.py": "where it is named, and left out of what is told",
     "ops/processes/mcp.py": "`engramlog mcp`, which confines itself to it",
