@@ -131,11 +131,12 @@ class JobValidator:
             if found[0] == b"none":
                 return None
             if found[0] == b"reset":
-                self.refuse(b"the-queue", f"the queue's key held a {found[1].decode()}, no list")
+                self.refuse(b"the-queue", Refused(f"the queue's key held a {found[1].decode()}, no list"))
                 continue
             if found[0] == b"id" and _ID.fullmatch(found[1]):
                 return str(found[1].decode())
-            self.refuse(found[1], "its id is too long" if found[0] == b"refused" else "its id has other characters")
+            wrong = "its id is too long" if found[0] == b"refused" else "its id has other characters"
+            self.refuse(found[1], Refused(wrong))
 
     def read(self, job_id: str) -> dict[str, bytes] | None:
         """The checked fields of a job, numbers within their limits; None if there is none by this id. Raises Refused."""
@@ -178,35 +179,28 @@ class JobValidator:
         if not isinstance(tick, str) or not _TICK.fullmatch(tick):
             raise Refused("its tick is no time such as 20261122T0900")
         if kind in FORMER_JOBS:
-            raise Former(kind)
+            raise Former(f"an earlier release scheduled it, and {kind} jobs are gone")
 
-    def drop(self, job_id: bytes, kind: str) -> None:
-        """Remove a job of a former kind, and log it."""
-        self._remove(job_id)
-        self._tell(
-            "job dropped", job=job_id.decode(), reason=f"an earlier release scheduled it, and {kind} jobs are gone"
-        )
-
-    def refuse(self, job_id: bytes, reason: str) -> None:
-        """Remove a job from the queue and its registries, count it, and raise an alarm."""
-        self._remove(job_id)
-        self._client.hincrby(schedule_key(self._store_id), REFUSED, 1)
-        name = _shown(job_id)
-        if name in self._named or len(self._named) < SUBJECTS:
-            self._named.add(name)
-            self._alarms.raised(ALARM, name, reason)
-        else:
-            self._alarms.raised(ALARM, "", "many more: `engramlog status` counts them")
-
-    def _remove(self, job_id: bytes) -> None:
+    def refuse(self, job_id: bytes, why: Refused) -> None:
+        """Remove a job from the queue and its registries. A former kind is logged, any other job is counted and alarms."""
         keys = [f"rq:{registry}:{self.name}" for registry in ("scheduled", "failed", "finished", "deferred")]
         with self._client.pipeline() as pipeline:
             pipeline.lrem(self.taken_key, 0, job_id)  # type: ignore[arg-type]
             if len(job_id) < MOST_ID:
                 pipeline.unlink(b"rq:job:" + job_id)
+            if not isinstance(why, Former):
+                pipeline.hincrby(schedule_key(self._store_id), REFUSED, 1)
             for key in keys:
                 pipeline.zrem(key, job_id)
             pipeline.execute(raise_on_error=False)
+        name = _shown(job_id)
+        if isinstance(why, Former):
+            self._tell("job dropped", job=name, reason=str(why))
+        elif name in self._named or len(self._named) < SUBJECTS:
+            self._named.add(name)
+            self._alarms.raised(ALARM, name, str(why))
+        else:
+            self._alarms.raised(ALARM, "", "many more: `engramlog status` counts them")
 
 
 class StoreJob(Job):
@@ -218,11 +212,8 @@ class StoreJob(Job):
         """Read the job's fields. Raises NoSuchJobError if there is no such job, or it was refused just now."""
         try:
             fields = self.validator.read(self.id)
-        except Former as error:
-            self.validator.drop(self.id.encode(), str(error))
-            raise NoSuchJobError(f"{self.id} was dropped") from None
         except Refused as error:
-            self.validator.refuse(self.id.encode(), str(error))
+            self.validator.refuse(self.id.encode(), error)
             raise NoSuchJobError(f"{self.id} was refused: {error}") from None
         if fields is None:
             raise NoSuchJobError(f"No such job: {self.id}")
