@@ -8,7 +8,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PYTHONDONTWRITEBYTECODE :=# hundreds of commands that tests start would each compile all they load
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-ci nightly test-diff check format bench bench-browser bench-peers eval faults house client client-ts reference docs cluster chaos chaos-cluster lock image-locks audit pictures clean
+.PHONY: help setup demo test test-ci nightly test-diff check format bench bench-browser bench-peers eval faults house client client-ts reference docs release release-store cluster chaos chaos-cluster lock image-locks audit pictures clean
 
 help: ## Show what there is
 	@awk -F':.*## ' '/^[a-z-]+:.*## / {printf "  make %-13s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -98,6 +98,17 @@ $(VENV)-docs/.ready: zensical.lock
 	$(PYTHON) -m venv --clear $(VENV)-docs
 	$(VENV)-docs/bin/python -m pip install --quiet --no-deps --require-hashes --requirement zensical.lock
 	@touch $@
+
+release: $(READY) ## Build both wheels into dist/ from a tree without changes, and check what they install
+	@test -z "$$(git status --porcelain)" || { echo "the tree has changes: commit them first"; exit 1; }
+	rm -rf dist
+	$(BIN)/python -m hatchling build --target wheel --directory dist
+	cd client && ../$(BIN)/python -m hatchling build --target wheel --directory ../dist
+	$(BIN)/python -P -m pytest -q tests/integration/deploy/test_installs.py tests/integration/ops/test_release_stores.py
+	@ls -l dist; echo "then: git tag v$$($(BIN)/python -c 'from engramlog_server.api.version import program_version as v; print(v())'), and the image (docs/how-to/deploy.md)"
+
+release-store: $(READY) ## Write the store of this release into tests/releases; once, after its version was set
+	@$(BIN)/python -P -m tests.made.release_store
 
 cluster: $(READY) ## A Redis Cluster to play with, and a Redis for jobs beside it; gone after Ctrl-C
 	@$(BIN)/python -P -m tests.given.clusters $(if $(REDIS),--redis-server $(REDIS)) $(if $(FSYNC),--appendfsync $(FSYNC))

@@ -75,6 +75,10 @@ class Member(Actor):
         assert self.code == 0, f"ended with {self.code}: {self.told()[-3000:]}"
 
 
+def _started(member: Member) -> list[dict[str, Any]]:
+    return member.facts("service started") or member.facts("ready")  # as the version of before calls it
+
+
 class Fleet:
     """Services and workers on one store, producers that ask the services, and a look at how long folding stands still."""
 
@@ -121,10 +125,8 @@ class Fleet:
         self._count += 1
         words = ["engramlog_server.ops.main", "up", "--port", "0", "--workers", "1", "--json"]
         member = Member(root, words, self.folder / f"service{self._count}.log", self._environment())
-        wait_until(
-            lambda: bool(member.facts("service started")) or member.code is not None, lambda: f"ready: {member.told()}"
-        )
-        (told,) = member.facts("service started")
+        wait_until(lambda: bool(_started(member)) or member.code is not None, lambda: f"ready: {member.told()}")
+        (told,) = _started(member)
         self.services.append((member, told["url"]))
         return member
 
