@@ -8,7 +8,7 @@ from engramlog.answers.base import Result
 
 
 class GrantHeld(Result):
-    """What may be done to which owners."""
+    """A grant: verbs and the owners they apply to."""
 
     verbs: list[str]
     owners: list[str]
@@ -19,19 +19,19 @@ class GrantHeld(Result):
 
 
 class WhoAsks(Result):
-    """Who asks, and what he may do."""
+    """The caller and its rights."""
 
     principal: str
     """Recorded with each event that the caller brings."""
     key: str | None
     """The key's id; null for the token of the folder."""
     token: str | None
-    """What a token made of the key calls its bearer."""
+    """The name that a token made from the key gives its bearer."""
     unlimited: bool
     """Whether the caller may do everything, as with the folder's token."""
     grants: list[GrantHeld]
     narrowed_to: list[GrantHeld] | None
-    """What a token asks for besides: both must let do it."""
+    """Further limits of a token; key and token must both allow a request."""
     expires_at: str | None
 
 
@@ -100,7 +100,7 @@ class KeyRevokedTold(Result):
 
 
 class GrantsTold(Result):
-    """What a principal may do from here on."""
+    """Rights of a principal from now on."""
 
     principal: str
     grants: list[GrantHeld]
@@ -138,7 +138,7 @@ class ConsoleCode(Result):
     ends_in: int
     """Seconds until it is over."""
     page: str | None
-    """Where a browser finds the console; null where this service is on no port."""
+    """Address of the console for a browser; null if this service has no port."""
 
 
 class ConsoleCodeState(Result):
@@ -151,7 +151,7 @@ class ConsoleSession(Result):
     """A session, and how long it lasts."""
 
     token: str
-    """To be shown as `Authorization: Bearer ...`. It is told once, and ends with this process."""
+    """To be shown as `Authorization: Bearer ...`. It is shown only once, and ends with this process."""
     ends_in: int
     """Seconds until it ends, however much it is used."""
     idle_seconds: int

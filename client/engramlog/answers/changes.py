@@ -1,4 +1,4 @@
-"""What is written: receipts, the change log, and what each verb did."""
+"""Receipts, the change log, and the effects of each verb."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ class Receipt(Result):
     """How many replicas are known to have it."""
     error: str | None = None
     occurred_at: str | None = None
-    """Of a conflict: when the owner's event that has the id occurred."""
+    """Time of the owner's event that already has the id; only for a conflict."""
     rejected: str | None = None
-    """Where a person rejected what it says, as far as is known: it is in the log, and changes nothing."""
+    """Set if a person rejected the statement before: the event is in the log and changes nothing."""
     mentioned: str | None = None
     """With `judge`: the memory that says the same already; no new one was made."""
     ended: list[PossibleConflict] = []
     """With `judge`: memories that it ended, `id` and text."""
     waiting: list[PossibleConflict] = []
-    """What the user himself said that it would end: that, and it, wait for a person."""
+    """The user's own statement that this one would end; both wait for a person."""
     ended_by: list[PossibleConflict] = []
     """With `judge`: a memory that was said later and says that this changed."""
     conflicting: list[PossibleConflict] = []
@@ -41,7 +41,7 @@ class Receipt(Result):
 
 
 class Appended(Result):
-    """What became of a request of events."""
+    """Result of appending events."""
 
     appended: int
     already_appended: int
@@ -79,17 +79,17 @@ class Change(Result):
     """Of the memory's text."""
     content_hash: str | None
     actor: str | None = None
-    """Who caused it; only in history and why."""
+    """Actor of the event; only in history and why."""
     correlation_id: str | None = None
     """The event's; `extract:MODEL`, `review:MODEL`, `sessions:MODEL` where a language model decided."""
     recorded_at: datetime | None = None
     """When the log took it in, by Redis's clock."""
     principal: str | None = None
-    """Who brought it, as the receiving side says."""
+    """Principal that sent it, as the service knows it."""
     late_by: float | None = None
     """Seconds, where it was recorded more than five minutes after `time`; else null."""
     said_reason: str | None = None
-    """Why, in the words of whoever sent the event (`reason` is the fold's own); told by history and why, withheld
+    """The sender's reason (`reason` is the fold's own), in history and why; withheld
     where it is or speaks of a secret."""
     because: str | None = None
     """Why the memory is kept, as its creation or revision says; withheld as `said_reason` is."""
@@ -100,7 +100,7 @@ class Done(Result):
 
     changes: list[Change]
     event_ids: list[str] = []
-    """Of the events that the call appended. The client sets it; it is empty if the owner is `quarantined` and the
+    """Ids of the events that the call appended. The client sets it; it is empty if the owner is `quarantined` and the
     service made the events."""
 
     @property
@@ -110,7 +110,7 @@ class Done(Result):
 
 
 class Effects(Done, Placed):
-    """What a verb did, read from the change log once it was folded."""
+    """Effects of a verb, read from the change log after folding."""
 
     owner: str
     id: str | None = None
@@ -132,7 +132,7 @@ class Edited(Effects):
 
 
 class StatementsLeft(Result):
-    """Statements that were drawn from a turn and are told at a lower level than it is: judge them too where they say the same."""
+    """Statements extracted from the turn with a lower sensitivity than the turn; judge them too if they say the same."""
 
     count: int
     ids: list[str]
@@ -143,7 +143,7 @@ class LevelSet(Effects):
     """A memory that is as sensitive as a person says."""
 
     statements: StatementsLeft | None = None
-    """Of a turn alone: what was drawn from it and is no more sensitive for its sake."""
+    """Memories extracted from a turn that are not made more sensitive by it."""
 
 
 class AsideTold(Result):
@@ -199,7 +199,7 @@ class CorrectedBy(Result):
     by: str | None
     """The memory that replaces it; null if there is none."""
     now: str | None
-    """What that says, at most 400 characters."""
+    """Its text, at most 400 characters."""
     at: datetime
     """When it stopped being true."""
 
@@ -214,7 +214,7 @@ class Remembered(Effects):
     ended: list[PossibleConflict] = []
     """Memories that hold no longer by this; at most 8 together with `conflicting`."""
     waiting: list[PossibleConflict] = []
-    """What the user himself said that it would end: that, and it, wait for a person."""
+    """The user's own statement that this one would end; both wait for a person."""
     ended_by: list[PossibleConflict] = []
     """A memory that was said later and says that this changed: this one holds no longer."""
     conflicting: list[PossibleConflict] = []
@@ -246,7 +246,7 @@ class Skipped(Result):
 
 
 class Deleted(Lagging):
-    """What became of a request to delete memories."""
+    """Result of deleting memories."""
 
     owner: str
     deleted: list[str]
@@ -254,19 +254,19 @@ class Deleted(Lagging):
     skipped: list[Skipped]
     """Core and system memories are left alone."""
     also: list[Skipped] = []
-    """What went with them because it was made of them."""
+    """Memories deleted with them because they were made from them."""
     left_alone: list[Skipped] = []
     """Made of them, and still there."""
     still_said_in: list[str] = []
     """Turns that still say it; `with_sources` retracts them."""
     hidden_with: list[str] = []
-    """What was merged into them: hidden with them, and there again once they are restored."""
+    """Memories merged into them: hidden with them, and back when they are restored."""
     rejected: list[str] = []
     """Memories whose statement is rejected: repeated, it becomes no memory."""
     dry_run: bool = False
     """Whether nothing was written."""
     position: str
-    """Of the last deletion, or the one at which there was nothing to delete."""
+    """Position of the last deletion, or of the event that left nothing to delete."""
     restorable_until: datetime | None = None
     """When the next sweep may purge what was deleted now."""
     waiting: list[str] = []
@@ -276,13 +276,13 @@ class Deleted(Lagging):
 
 
 class Removed(Done, Deleted):
-    """What became of a request to delete one memory."""
+    """Result of deleting one memory."""
 
     id: str
 
 
 class RestoredMany(Lagging):
-    """What became of a request to restore memories."""
+    """Result of restoring memories."""
 
     owner: str
     restored: list[str] = []
@@ -292,13 +292,13 @@ class RestoredMany(Lagging):
     also: list[Skipped] = []
     """What came back with them."""
     not_restored: list[Skipped] = []
-    """What went with them and stays deleted, and why."""
+    """Memories that were deleted with them and stay deleted, with the reason."""
     readmitted: list[str] = []
     """Memories whose statement was rejected and is accepted again."""
     dry_run: bool = False
     """Whether nothing was written."""
     position: str
-    """Of the last restoration, or the one at which there was nothing to restore."""
+    """Position of the last restoration, or of the event that left nothing to restore."""
     waiting: list[str] | None = None
     """Written, but parked behind an event of the owner that cannot be folded."""
     error: dict[str, Any] | None = None
@@ -348,7 +348,7 @@ class DuplicateRecord(Result):
 
 
 class RecordsImported(Warned):
-    """What an import of older records did, and what stayed out."""
+    """Result of importing records, with what was left out."""
 
     owner: str
     records: int
@@ -382,7 +382,7 @@ class RecordsImported(Warned):
     rejections: int = 0
     """Rejections that came with the records: these statements become no memory here either."""
     rejections_left_out: dict[str, int] = {}
-    """What was rejected there and could not be carried over, by reason; reject it here."""
+    """Rejections that could not be carried over, by reason; reject them here."""
     associations_left_out: int
     newest_record: str | None
     last_position: str | None

@@ -10,7 +10,7 @@ from engramlog.answers.past import LinesTold, Place, Placed
 
 
 class LawReading(Result):
-    """What one law shows of the owner."""
+    """Memories that one law shows of the owner."""
 
     threshold: float
     """Least unclipped weight shown in normal mode."""
@@ -75,7 +75,7 @@ class Curve(Result):
     """One law's curve; one element an instant."""
 
     threshold: float
-    """Of normal mode, by the parameters in force at the end."""
+    """Threshold of normal mode, by the parameters at the end."""
     weights: list[float | None]
     """Unclipped; null before its creation and after its purge."""
     shown: list[bool]
@@ -113,7 +113,7 @@ class Curves(LinesTold, Placed):
     laws: dict[str, Curve]
     events: list[Touch]
     folded_together: int
-    """Events that came so late, and so many, that they are told with a later one; 0 nearly always."""
+    """Late events that are counted with a later one, because they were too many; nearly always 0."""
 
 
 class SideStanding(Result):
@@ -141,7 +141,7 @@ class SidesDiffer(Result):
     after: SideStanding | None
     """Null where that side has no such memory."""
     fields: list[str]
-    """What it says that differs, by name."""
+    """Fields that differ, by name."""
 
 
 class RankMoved(Result):
@@ -152,8 +152,8 @@ class RankMoved(Result):
     """Its rank, 1 for the first; null where it is not among the results."""
     after: int | None
     passed: str | None
-    """Of one that fell what newly stands directly above it; of one that rose what stood there and is no longer
-    above it. Null where that is no other than before, or one side lacks it."""
+    """The memory that is newly above one that fell, or is no longer above one that rose.
+    Null if that did not change, or if one side lacks it."""
 
 
 class QuestionMoved(Result):
@@ -181,15 +181,15 @@ class EventCause(Result):
     late_by: float | None
     """Seconds, where it was recorded more than five minutes after `time`."""
     decision: str
-    """What it did; `access` where it only showed the memory."""
+    """Decision of the fold; `access` if the event only showed the memory."""
     reason: str
     """The fold's own words."""
     actor: str | None
     principal: str | None
-    """Who brought it; null if that is unknown."""
+    """Principal that sent it; null if unknown."""
     correlation_id: str | None
     said_reason: str | None
-    """Why, in its sender's words, as far as they may be told today."""
+    """The sender's reason, as far as the caller may read it today."""
     because: str | None
     """Why the memory is kept, as its creation or revision says."""
     side: str
@@ -212,7 +212,7 @@ class MemoryDiffers(SidesDiffer):
     """`made`, `gone` (absent, deleted or purged by the end), `changed` (by events, or in what it says), `crossed`
     (shown or not, level, reason or rank, and no event was about it) or `weight` (nothing else moved)."""
     memory: str | None
-    """What it says on the later side that has it; null of what is purged, and but in debug mode of what is deleted
+    """Its text on the later side that has it; null if it is purged, and outside debug mode if it is deleted
     on both."""
     was: str | None
     """Its text before, if that differs."""
@@ -226,7 +226,7 @@ class MemoryDiffers(SidesDiffer):
     more_causes: int
     """How many more there are."""
     ranks: list[RankOf]
-    """Of the questions among whose results it stands elsewhere."""
+    """Its ranks for the questions in whose results it moved."""
 
 
 class FromTo(Result):
@@ -237,7 +237,7 @@ class FromTo(Result):
 
 
 class OwnerDiffers(Result):
-    """What differs of the owner itself."""
+    """Differences of the owner's settings."""
 
     profile: FromTo | None
     """The law; null where it is the same."""
@@ -286,7 +286,7 @@ class DiffCounts(Result):
 
 
 class Diff(LinesTold, Placed):
-    """What changed between two moments, by whom and why."""
+    """Changes between two moments, with actors and reasons."""
 
     owner: str
     line: str
@@ -302,7 +302,7 @@ class Diff(LinesTold, Placed):
     offset: int
     owner_changes: OwnerChanged
     by_principal: list[ByWhom]
-    """Who brought the events about memories that differ and about the owner, the most events first; 100 at most."""
+    """Principals of the events about changed memories and the owner, most events first; at most 100."""
     questions: list[QuestionMoved]
     on_other_line: int | None = None
     """How many memories were made, gone or changed between the same moments on the other line; null where a moment

@@ -10,7 +10,7 @@ class ContextLine(Result):
     """One line of a block."""
 
     kind: str
-    """What the id names: memory, turn or tool (a tool result, by position)."""
+    """Kind of the id: memory, turn or tool (a tool result, by position)."""
     id: str
     note: str
     """When a memory was made and who said it; who said a message; the tool."""
@@ -21,7 +21,7 @@ class ContextLine(Result):
     handle: str | None = None
     """Short name of a memory or turn; every verb accepts it."""
     asked_by: list[str] | None = None
-    """Of the parts of a question, and the other words for it, those that it answers best."""
+    """The parts of the question, or other words for it, that it answers best."""
 
 
 class ContextParts(Result):
@@ -78,7 +78,7 @@ class Recorded(Result):
 
 
 class ContextBlock(LinesTold, Placed):
-    """What to put into a prompt, and everything in it by id."""
+    """Block for a prompt, and its contents by id."""
 
     owner: str
     block: str
@@ -152,9 +152,9 @@ class AnsweredTurn(Result):
     injected_at: str | None
     """When something was first injected for it."""
     positions: list[str]
-    """Of the injections, the newest ten."""
+    """Positions of the newest ten injections."""
     principal: str | None
-    """Who asked for the newest block."""
+    """Principal that requested the newest block."""
     memories: int
     """How many different memories were injected."""
     turn: TurnSaid | None
@@ -195,12 +195,12 @@ class BlockAsItWas(Result):
     text: str
     """The block made again, without what is hidden today; empty if it cannot be made."""
     stable: str | None = None
-    """Of two parts the one that stays the same from turn to turn."""
+    """The part that stays the same from turn to turn, if there are two."""
     turn: str | None = None
-    """Of two parts the one of this turn."""
+    """The part of this turn, if there are two."""
     tokens: int
     tokens_then: int | None
-    """What was handed out took; null of injections from before that was recorded."""
+    """Tokens of the block; null for injections from before they were recorded."""
     as_it_was: bool | None
     """true: equal to the original block, by its digest; false: it differs; null: unknown."""
     why: str
@@ -226,7 +226,7 @@ class HowMade(Result):
     include_faded: bool | None
     trust: str | None
     stable_budget: int | None = None
-    """Of two parts, what the stable one might take; null of one block."""
+    """Tokens allowed for the stable part; null if there is one block."""
 
 
 class Injected(Result):
@@ -269,7 +269,7 @@ class InjectedMemory(Result):
     """Today."""
     trust_today: str | None
     since: list[str]
-    """What became of it: negated, revised, corrected, more sensitive, merged, deleted, purged, set_aside ..."""
+    """Changes since then: negated, revised, corrected, more sensitive, merged, deleted, purged, set_aside ..."""
 
 
 class OutcomeTold(Result):
@@ -290,7 +290,7 @@ class OutcomeTold(Result):
 
 
 class AnsweredInFull(AnsweredTurn, LinesTold, Placed):
-    """What was injected for one turn, and each block as it was."""
+    """Injections of one turn, with each block as it was."""
 
     owner: str
     injected: list[Injected]

@@ -24,7 +24,7 @@ class LoggedEvent(Result):
     """Seconds, where it was recorded more than five minutes after it happened."""
     actor: str | None
     principal: str | None
-    """Who brought it, as the receiving side says."""
+    """Principal that sent it, as the service knows it."""
     model: str | None
     """The language model that decided it, where that is known."""
     trust: str | None
@@ -42,7 +42,7 @@ class LoggedEvent(Result):
     problem: str | None
     """Why it cannot be read; null where it can."""
     bytes: int
-    """Of its body in the log."""
+    """Size of its body in the log, in bytes."""
 
 
 class LogEvents(LinesTold, Warned):
@@ -134,12 +134,12 @@ class OwnerTimes(LinesTold, Placed):
     events: int
     """Folded events that count, whatever the spans."""
     late: int
-    """Of these, how many were recorded more than five minutes after they happened."""
+    """Number of these recorded more than five minutes after they happened."""
     buckets: TimeBuckets
-    """Of the events that lie in every span that is told; what tells no recorded time is on no recorded line."""
+    """Events in all requested spans; events without a recorded time are in no recorded span."""
     since: str | None
     until: str | None
     recorded_since: str | None
     recorded_until: str | None
     hint: str | None
-    """Where nothing of the owner is recorded; else null."""
+    """Note if the owner has no events; else null."""

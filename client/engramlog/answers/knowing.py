@@ -54,7 +54,7 @@ class Node(Result):
     weight: float
     depth: int
     is_center: bool
-    """Of a topic: one of the five best hits; of an overview: what its cluster is joined to most."""
+    """For a topic: one of the five best hits. For an overview: the memory with the most links of its cluster."""
     cluster: int | None
     """None: it belongs with no other on this map."""
 
@@ -70,7 +70,7 @@ class MapReason(Result):
 
 
 class MapEdge(Result):
-    """What joins two memories on a map: its weight and `link` are those of the strongest reason."""
+    """Link of two memories on a map, with weight and `link` of its strongest reason."""
 
     from_: str
     to: str
@@ -90,7 +90,7 @@ class Cluster(Result):
 
 
 class KnowledgeMap(Place):
-    """What is known about a topic, or the strongest of all that is known, as a graph."""
+    """Graph of the memories about a topic, or of the strongest memories."""
 
     owner: str
     topic: str | None

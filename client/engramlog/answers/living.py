@@ -74,7 +74,7 @@ class DueMemory(Card):
 
 
 class ReviewsDue(Place):
-    """What is due for review, most pressing first."""
+    """Memories due for review, most urgent first."""
 
     memories: list[DueMemory]
     due: int
@@ -87,7 +87,7 @@ class ReviewsDue(Place):
 
 
 class Held(Result):
-    """What each law reads of a memory at one instant."""
+    """Values of a memory at one instant under each law."""
 
     strength: int
     stability_hours: float
@@ -95,7 +95,7 @@ class Held(Result):
     importance: float
     """As it was last set."""
     effective_importance: float
-    """What the tiered law leaves of it."""
+    """Importance after the decay of the tiered law."""
     tier: str
     law: str
     """The owner's, which the weight is of."""
@@ -120,7 +120,7 @@ class Reinforced(Done, Placed):
     after: Held | None
     """Null where the owner is quarantined and the event waits."""
     remarks: list[str]
-    """What it did not do, and why: a use within the cool-down of the last, say."""
+    """Effects left out, with the reason, such as a use within the cool-down of the last."""
 
 
 class NextReview(Result):
@@ -137,7 +137,7 @@ class NextReview(Result):
 
 
 class Graded(Placed):
-    """What grading a memory did: its next review by each scheduler."""
+    """Result of grading a memory: its next review by each scheduler."""
 
     grade: int
     id: str
@@ -175,7 +175,7 @@ class LawShape(Result):
     name: str
     formula: str
     factors: dict[str, str]
-    """What each factor says, with its unit or range."""
+    """Meaning of each factor, with its unit or range."""
     thresholds: dict[str, float]
     """Least weight of normal and review mode, at the defaults."""
     source: str
@@ -192,7 +192,7 @@ class MomentsOfPast(Result):
 
     kept: int
     bytes: int
-    """What they take in Redis, about."""
+    """Estimated bytes in Redis."""
 
 
 class WeightBucket(Result):
@@ -231,7 +231,7 @@ class HistoryFigures(Result):
     activations: int
     """Mentions that refreshed a memory."""
     frequent_mentions: int
-    """Of these, the third or later one within 24 hours (decision `merge`)."""
+    """Number of these that were the third or later within 24 hours (decision `merge`)."""
     negations: int
     merges: int
     merges_undone: int
@@ -246,7 +246,7 @@ class HistoryFigures(Result):
 
 
 class ShownFigures(Result):
-    """What was shown in one way, as the log has it."""
+    """Recorded accesses of one kind."""
 
     answers: int
     """Answers that showed anything; of `injection` events, one for each block."""
@@ -287,7 +287,7 @@ class OwnerStats(Place):
     negated: int
     secret: int
     mean_weight: float | None
-    """Of all memories, those that are deleted or merged too."""
+    """Mean over all memories, including deleted and merged ones."""
     weights: WeightFigures
     figures: HistoryFigures
     shown: dict[str, ShownFigures]
@@ -309,11 +309,11 @@ class ParameterShape(Result):
     """A whole number is a float too."""
     default: float | int | str | bool
     least: float | None
-    """Of a number; null of anything else."""
+    """Least value of a number; null for other types."""
     least_excluded: bool
     """Whether `least` itself is excluded."""
     most: float | None
-    """Of a number, which may be as much."""
+    """Greatest value of a number, inclusive."""
     choices: list[str | bool] | None
     """All that it may be, where that is a few words; else null."""
     allowed: str

@@ -10,7 +10,7 @@ from engramlog.answers.past import LinesTold, Place, Placed
 
 
 class ToldBeside(Result):
-    """What may contradict a memory, and its statements that are no longer true; absent if there are none."""
+    """Memories that may contradict it, and its statements that are no longer true; absent if there are none."""
 
     possible_conflicts: list[str] = []
     conflicting: list[PossibleConflict] = []
@@ -75,7 +75,7 @@ class BasisListed(Result):
     because: str | None = None
     """Why it is kept, if its producer said so and it is no secret."""
     grounds: list[RestsOn] | None = None
-    """What it rests on, as far."""
+    """Its evidence, as far as the caller may read it."""
     metadata: dict[str, str | int | float | bool] | None = None
     """The producer's own fields, unless it is a secret."""
 
@@ -110,7 +110,7 @@ class CorrectionTold(Result):
 
 
 class EdgeTold(Result):
-    """What a memory is associated with."""
+    """Associations of a memory."""
 
     to: str
     weight: float
@@ -140,21 +140,21 @@ class InPattern(Result):
 
 
 class PatternTold(Result):
-    """What a pattern rests on, and which patterns rest on a memory."""
+    """Evidence of a pattern, and patterns that use a memory as evidence."""
 
     evidence: list[InPattern] | None = None
-    """Of a pattern alone: the memories that it was made of, the oldest first."""
+    """Memories from which a pattern was made, oldest first; only for a pattern."""
     patterns: list[InPattern] | None = None
     """Patterns that rest on it, at most 20; absent if there are none."""
 
 
 class ContextTold(Result):
-    """What was going on when a memory was made: its producer's word, else derived from its time and its words when it is read."""
+    """Circumstances when a memory was made: as its producer stated, else derived from time and words when it is read."""
 
     tags: list[str]
     """The producer's first, then the derived ones; of a secret only those that its time tells."""
     emotion: float | None
-    """From -1 to 1; 0 where nothing tells, null of a secret whose producer told none."""
+    """From -1 to 1; 0 if unknown, null for a secret without a value from its producer."""
 
 
 class Detail(PatternTold, BasisTold, Card, Place):
@@ -234,7 +234,7 @@ class OriginNode(Result):
 
 
 class OriginTree(Result):
-    """What a memory comes from: nodes that each name their parent."""
+    """Origins of a memory: nodes that each name their parent."""
 
     memory: str
     nodes: list[OriginNode]
@@ -247,7 +247,7 @@ class ScoreTerm(Result):
     term: str
     """Its name, as `explain.score` of a search has it."""
     first: float | None
-    """What it adds to the first one's score; null where that is not ranked."""
+    """Its part of the first one's score; null if that is not ranked."""
     second: float | None
     difference: float | None
     """`first` less `second`; null where one of the two is not ranked."""
@@ -281,7 +281,7 @@ class RankedMemory(Result):
 
 
 class RankRule(Result):
-    """A rule that acts beside what matches."""
+    """A rule that acts in addition to what matches."""
 
     rule: str
     """`current_first` (it replaced `others`, so it stands above them), `corrected` (by `others`; the question asks
@@ -301,11 +301,11 @@ class RankComparison(Result):
     """Whether both scores are equal: then what was made later stands above."""
     sentence: str
     language: str
-    """Of the sentence: `en` or `zh`."""
+    """Language of the sentence: `en` or `zh`."""
     first: RankedMemory
     second: RankedMemory
     difference: float | None
-    """Of the scores; the terms' differences add up to it."""
+    """Difference of the scores; the differences of the terms add up to it."""
     terms: list[ScoreTerm]
     """The most decisive first."""
     rules: list[RankRule]
@@ -348,7 +348,7 @@ class Why(BasisTold, ToldBeside, Place):
 
 
 class Provenance(LinesTold, Placed):
-    """Where a memory comes from: nodes that each name their parent."""
+    """Origins of a memory: nodes that each name their parent."""
 
     id: str
     provenance: OriginTree
@@ -372,7 +372,7 @@ class Listed(BasisListed, Card):
 
 
 class SpansTold(Result):
-    """What was understood of times that a list was told, as far as any were: RFC 3339 in the owner's time zone."""
+    """The requested times as understood, in RFC 3339 and the owner's time zone."""
 
     since: str | None = None
     """Created at this instant or later."""
@@ -394,7 +394,7 @@ class Listing(SpansTold, Place):
     sort: str
     order: str
     withheld: list[Withheld]
-    """What the mode withholds of the owner, whatever the filters."""
+    """Memories of the owner that the mode withholds, whatever the filters."""
     mode: str
 
 
@@ -433,4 +433,4 @@ class Counts(SpansTold, Place):
     by_tag: FacetCounts
     """Context tags, whatever their case."""
     by_law: FacetCounts
-    """Of the memories that match the filters, how many each law shows in normal mode."""
+    """Number of matching memories that each law shows in normal mode."""

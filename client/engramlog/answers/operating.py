@@ -35,7 +35,7 @@ class AskedOf(Result):
 
 
 class AskedForPatterns(Result):
-    """What a model was asked about patterns; in a dry run, what it would be asked."""
+    """Requests to a model about patterns; in a dry run, those that would be made."""
 
     model: str
     questions: int
@@ -60,7 +60,7 @@ class LookedAt(Result):
 
 
 class ComparedByVectors(Result):
-    """What the job `suggest` looked at, and what it left out."""
+    """Memories that the job `suggest` read, and those it left out."""
 
     model: str
     statements: LookedAt
@@ -72,7 +72,7 @@ class ComparedByVectors(Result):
 
 
 class Cleaned(Result):
-    """What the lifecycle jobs decided for one owner, or would decide."""
+    """Decisions of the lifecycle jobs for one owner; in a dry run, those that would be made."""
 
     owner: str
     counts: dict[str, int]
@@ -87,13 +87,13 @@ class Cleaned(Result):
     kept_days: float
     """For how many days what is deleted can be restored."""
     reviewer: str
-    """Who answers in a review: rule, or model and which."""
+    """The reviewer: `rule`, or the name of a model."""
     asked: list[AskedOf]
-    """What a model was asked; in a dry run, what it would be asked."""
+    """Requests to a model; in a dry run, those that would be made."""
     left_open: int
     """Questions without an answer that was followed: asked again at the next run."""
     held_back: int
-    """Of those, deletions beyond what a model may delete in one run."""
+    """Number of these beyond the deletions that a model may make in one run."""
     requests: int
     """Requests to the model."""
     input_tokens: int
@@ -101,9 +101,9 @@ class Cleaned(Result):
     failure: str | None
     """Why the model could not be asked, or an answer of it not be used."""
     abstraction: AskedForPatterns | None
-    """Of the jobs `merge` and `abstract` where ENGRAMLOG_REVIEWER is `model`; else null."""
+    """Requests of the jobs `merge` and `abstract` if ENGRAMLOG_REVIEWER is `model`; else null."""
     compared: ComparedByVectors | None
-    """Of the job `suggest`; else null."""
+    """Work of the job `suggest`; null for other jobs."""
 
 
 class Ticks(Result):
@@ -120,18 +120,18 @@ class JobsDone(Result):
 
     every_minutes: float
     oldest: str | None
-    """Of the partition that waits longest, among those that ever had it done."""
+    """Last run of the partition that has waited longest, among those that had one."""
     newest: str | None
     waiting_since: str | None = None
     """Since when the partition waits that waits longest: where it never had it done, from when it is scheduled."""
     seconds: float | None
-    """What the slowest partition's last run took."""
+    """Seconds of the slowest partition's last run."""
     partitions: int
     """Partitions that ever had it done."""
 
 
 class Schedule(Result):
-    """Who schedules the lifecycle jobs, and their queue."""
+    """Scheduler of the lifecycle jobs, and their queue."""
 
     leader: str | None
     """The job worker that schedules; null where none runs."""
@@ -144,7 +144,7 @@ class Schedule(Result):
     failed: int | None
     """Jobs that failed for good in the last seven days."""
     refused: int | None = None
-    """What lay in the queue and was no job of this store, ever."""
+    """Number of queue entries so far that were no job of this store."""
     beside: dict[str, Ticks] | None = None
     """Other scheduled jobs, by kind: `embed`, `extract`."""
     stopped: dict[str, str] | None = None
@@ -161,7 +161,7 @@ class Coverage(Result):
     model: str | None
     """The model whose vectors are counted; null where none is, or it is not there."""
     chosen: str
-    """What counts for the owner: `none`, `auto` (by its letters), or an embedder's name."""
+    """Embedder of the owner: `none`, `auto` (by the letters of its texts), or a name."""
     chosen_by: Literal["owner", "setting", "store"]
     """The source of this setting: the owner's parameter `embedder`, ENGRAMLOG_EMBEDDER, or the store's own setting."""
     embedded: int
@@ -186,7 +186,7 @@ class JobKind(Result):
 
     kind: str
     what: str
-    """What it does, in a few words."""
+    """Its effect, in a few words."""
     every_minutes: float | None
     """Null where it is not scheduled."""
     last_tick: str | None
@@ -195,11 +195,11 @@ class JobKind(Result):
     last_done: str | None
     """When a partition last had it done; null where none ever had."""
     oldest_done: str | None
-    """Of the partition that had it done longest ago, among those that ever had."""
+    """Last run of the partition with the oldest one, among those that had one."""
     waiting_since: str | None
     """Since when the partition waits that waits longest: where it never had it done, from when it is scheduled."""
     seconds: float | None
-    """What the slowest partition's last run took."""
+    """Seconds of the slowest partition's last run."""
     done_partitions: int
     """Partitions that ever had it done."""
     queued: int
@@ -226,7 +226,7 @@ class JobTold(Result):
     tries_left: int | None
     """Number of retries if it fails; null if unknown."""
     error: str | None
-    """Of its last run, at most 300 characters; the kind of error alone where its words may hold what somebody
+    """Error of its last run, at most 300 characters; only its kind if the words may contain what somebody
     said."""
 
 
@@ -248,7 +248,7 @@ class JobBoard(Result):
     failed: int | None
     """Jobs that failed for good in the last seven days."""
     refused: int | None
-    """What lay in the queue and was no job of this store, ever."""
+    """Number of queue entries so far that were no job of this store."""
     kinds: list[JobKind]
     """Kinds that are scheduled or have a job."""
     jobs: list[JobTold]
@@ -268,7 +268,7 @@ class Growth(Result):
     events_a_day: float | None
     """Null where the time is shorter than an hour."""
     basis: str
-    """What was measured, in a sentence."""
+    """The measurement, in a sentence."""
 
 
 class MemoryCapacity(Result):
@@ -296,7 +296,7 @@ class MemoryCapacity(Result):
     unknown_code: str | None = None
     """The same by name, where that sentence has one."""
     node: str | None = None
-    """Of which node of a Redis Cluster that is; null of one server."""
+    """The node of a Redis Cluster that this is about; null for one server."""
 
 
 class DiskCapacity(Result):
@@ -335,7 +335,7 @@ class AofCapacity(Result):
 
 
 class MemoryPart(Result):
-    """What one part of the store takes in Redis."""
+    """Bytes of one part of the store in Redis."""
 
     part: str
     """Events, memory records, change log, vectors ...; the last is memory outside keys."""
@@ -351,7 +351,7 @@ class Capacity(Result):
     """Of the log."""
     growth: Growth
     memory: MemoryCapacity
-    """Of a Cluster that of the fullest node, which decides for all; `events_until_full` is of the whole store."""
+    """In a Cluster, of the fullest node, which decides for all; `events_until_full` is for the whole store."""
     nodes: list[MemoryCapacity] | None = None
     """In a cluster, each node's, for its own events; null for a single server."""
     parts: list[MemoryPart]
@@ -375,14 +375,14 @@ class ChatSet(Result):
 
 
 class EmbedderSet(Result):
-    """What compares meanings for owners who chose nothing."""
+    """Default embedder, for owners that chose none."""
 
     name: str
     """`auto`, or an embedder's name."""
     chosen_by: Literal["setting", "store"]
     """What set it."""
     missing: list[str]
-    """What this process lacks or may not use; it then compares words only."""
+    """Parts that this process lacks or may not use; it then compares words only."""
     host: str | None
     """Its endpoint; null if it runs in this process."""
     loaded: bool
@@ -394,7 +394,7 @@ class EmbedderSet(Result):
 
 
 class TokensUsed(Result):
-    """What asking a model took, refused answers and repeated requests included."""
+    """Cost of requests to a model, including refused answers and retries."""
 
     model: str
     use: str

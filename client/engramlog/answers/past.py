@@ -1,4 +1,4 @@
-"""What every answer says about the past that it is computed from, and how far it is behind the log."""
+"""Fields of every answer about its position in time, and its distance from the log."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class Warned(Result):
     """An answer that says so where the owner is quarantined, or the log has a gap."""
 
     quarantined: dict[str, str] | None = None
-    """Where the owner's fold stands still, the `position` of the event that it stands at and the `reason`: the
+    """If the owner is quarantined, the `position` of the event at which its fold stopped and the `reason`: the
     answer is as of the event before. Left out where it goes on."""
     log_gap: str | None = None
     """Set if the log lost entries or holds entries that no append wrote. The answer uses the events before the
@@ -31,11 +31,11 @@ class Placed(Lagging):
 
 
 class LinesTold(Result):
-    """What an answer says of the past that it is about."""
+    """Fields of an answer about its position in time."""
 
     as_of: str | None
     known: str | None = None
-    """What was asked of the line of what was recorded (`known`)."""
+    """The requested moment of recording (`known`)."""
 
 
 class TimesTold(LinesTold):

@@ -50,7 +50,7 @@ class HeadsKeeping(Result):
     last: str | None
     """When the last line was written."""
     problems: list[str]
-    """Where the file contradicts itself; at most ten."""
+    """Places at which the file contradicts itself; at most ten."""
     accepted: list[LogAccepted]
     """Changes of the log that somebody accepted; the last hundred."""
 
@@ -62,9 +62,9 @@ class ChainHeads(Result):
     at: str
     """Redis's clock when they were read."""
     partitions: int
-    """Of the store, those without an event too."""
+    """Number of partitions of the store, including empty ones."""
     heads: list[ChainHead]
-    """Of partitions with events, in their order."""
+    """Heads of partitions with events, in order."""
     line: str
     """The same as a line of a file of kept heads: keep it elsewhere, and compare it later."""
     keeping: HeadsKeeping | None
@@ -72,7 +72,7 @@ class ChainHeads(Result):
 
 
 class PartitionCompared(Result):
-    """How one partition's log meets the heads that were told of it."""
+    """Comparison of one partition's log with the given heads."""
 
     partition: int
     state: Literal["agrees", "differs", "missing", "unread"]
@@ -84,13 +84,13 @@ class PartitionCompared(Result):
     missing: int
     unread: int
     last_agreed: int | None
-    """The farthest seq at which the chain is the one that was told."""
+    """The highest seq at which the chain equals the given one."""
     read_to: int
     """The chain was computed from the first event up to this one."""
     appended: int
     """The newest seq of the log."""
     behind: int
-    """Events after the farthest head that was told: no head told proves them."""
+    """Events after the highest given head, which no given head proves."""
 
 
 class HeadUnmet(Result):
@@ -101,7 +101,7 @@ class HeadUnmet(Result):
     seq: int
     state: Literal["agrees", "differs", "missing", "unread"]
     line: int
-    """Of the text, or of the file that it was cut from."""
+    """Line of the text, or of the file from which it was cut."""
     kept: str
     found: str | None
     """The log's chain there; null where it has no such event, or was not read."""
@@ -126,7 +126,7 @@ class HeadsCompared(Result):
     unmet: list[HeadUnmet]
     """The first hundred, by place."""
     problems: list[str]
-    """Where the text contradicts itself; at most ten."""
+    """Places at which the text contradicts itself; at most ten."""
     other_stores: list[str]
     """Stores that the text is about, and that are not this one."""
     accepted: list[LogAccepted]
@@ -138,11 +138,11 @@ class HeadsCompared(Result):
 
 
 class OwnerHead(LinesTold, Placed):
-    """The head of an owner's chain, and whether it is the one that was told."""
+    """The head of an owner's chain, and whether it equals the given one."""
 
     owner: str
     chain: str
     """Over the owner's change log, numbers of laws left out: 64 hexadecimal digits."""
     asked: str | None
     agrees: bool | None
-    """Null where no chain was told."""
+    """Null if no chain was given."""

@@ -23,7 +23,7 @@ class StruckEvent(Result):
     for such a turn); `source_turns` (all turns that it was read in are struck); `merges`, `summarises` (what is
     struck)."""
     of: str
-    """What was named; or the position of its cause, the turn, the memory."""
+    """The named selection, or the position of its cause, turn or memory."""
 
 
 class StaysTold(Result):
@@ -31,7 +31,7 @@ class StaysTold(Result):
 
     memory: str
     position: str
-    """Of the event that made it."""
+    """Position of the event that made it."""
     because: str
     """`other_turns`: a turn that stands says it too; `said_again`: the user said it again elsewhere."""
     of: str
@@ -53,17 +53,17 @@ class ReplayedDiffer(Result):
 
     id: str
     memory: str | None
-    """What it says, as answered, else as it would be; null of what is purged, or deleted (but in debug mode)."""
+    """Its text as answered, else as it would be; null if purged, and outside debug mode if deleted."""
     today: SideStanding | None
     """As it is answered; null where there is no such memory."""
     replayed: SideStanding | None
     """As it would be; null where there would be no such memory."""
     fields: list[str]
-    """What it says that differs, by name."""
+    """Fields that differ, by name."""
 
 
 class StrikesTold(Result):
-    """What was named to be left out."""
+    """The selection that is left out."""
 
     without: list[str]
     without_turns: list[str]
@@ -76,7 +76,7 @@ class StrikesTold(Result):
 
 
 class ClosureTold(Result):
-    """What is struck with what was named, and what is not."""
+    """Events left out with the selection, and events that stay."""
 
     struck: list[StruckEvent]
     """A page, in the order of the log."""
@@ -89,12 +89,12 @@ class ClosureTold(Result):
     without_effect: list[EventsCounted]
     """Events that are folded and fall into nothing: about memories that are not made."""
     in_its_light: list[EventsCounted]
-    """What others decided who saw what is struck, and what is folded all the same: replies, accesses, decisions of
+    """Later decisions of others who saw the excluded events, which are still folded: replies, accesses, decisions of
     jobs and reviewers by type."""
 
 
 class Replayed(StrikesTold, ClosureTold, Place):
-    """What a replay under other parameters, or without some events, makes different."""
+    """Differences of a replay under other parameters or without some events."""
 
     owner: str
     set: dict[str, float | int | str | bool]
@@ -124,7 +124,7 @@ class UndoEvent(Result):
 
 
 class NotUndoneTold(Result):
-    """What is struck and no event undoes."""
+    """Excluded events that no event can undo."""
 
     kind: str
     """The type of the events."""
@@ -147,7 +147,7 @@ class StandsOtherwise(Result):
 
 
 class Retracted(StrikesTold, ClosureTold, Placed):
-    """What undoing a part of a history reaches, or reached."""
+    """Reach of undoing a part of a history."""
 
     owner: str
     dry_run: bool
@@ -158,7 +158,7 @@ class Retracted(StrikesTold, ClosureTold, Placed):
     mode: str
     offset: int
     reach: str
-    """What it reaches, as a digest: carrying it out asks for it."""
+    """Digest of the reach; carrying it out requires it."""
     undoes: list[UndoEvent]
     """A page of the events that undo."""
     undoes_total: int
@@ -171,7 +171,7 @@ class Retracted(StrikesTold, ClosureTold, Placed):
     changed_fields: dict[str, int]
     """In what these do, and how many: weight, status, content ..."""
     not_undone: list[NotUndoneTold]
-    """What is struck and no event undoes: it stays as it is."""
+    """Excluded events that no event can undo; they stay."""
     remains: list[StandsOtherwise]
     """A page of the memories that then stand otherwise than a replay without what is struck has them."""
     remains_total: int

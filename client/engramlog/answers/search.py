@@ -88,23 +88,23 @@ class Understood(Result):
     times: list[TimeNamed]
     speakers: list[str]
     since: datetime | None = None
-    """The instant from which on was searched, where `since` is told."""
+    """Start of the searched span, if `since` is given."""
     until: datetime | None = None
-    """The instant before which was searched, where `until` is told."""
+    """End of the searched span, if `until` is given."""
     parts: list[str] | None = None
     """The parts of the question that have a share each of the first ten results, where it has several: what it
     asks besides, one for each thing that it compares, or the name for a role."""
 
 
 class Expanded(Result):
-    """What a question was widened by."""
+    """Words added to a question."""
 
     original: list[str]
     """The question's keywords."""
     synonyms: dict[str, dict[str, float]]
     """By keyword: its synonyms with their similarity."""
     related: dict[str, dict[str, float]]
-    """Synonyms of these: told, never matched."""
+    """Synonyms of these, listed but never matched."""
 
 
 class MeaningCompared(Result):
@@ -150,13 +150,13 @@ class SynonymPair(Result):
 
 
 class WordExpansion(Result):
-    """What a word is looked for by."""
+    """Forms by which a word is searched."""
 
     original: str
     synonyms: dict[str, float]
     """With their similarity, the owner's own before the known ones."""
     related: dict[str, float]
-    """Synonyms of synonyms, with the product: told, never matched."""
+    """Synonyms of synonyms, with the product; listed but never matched."""
 
 
 class SynonymsKnown(Placed):
@@ -173,15 +173,15 @@ class SynonymsKnown(Placed):
     most: int
     """How many an owner may have."""
     known: dict[str, float]
-    """What is known to all about the word that is asked for."""
+    """Built-in synonyms of the word."""
     expansion: WordExpansion | None
     as_of: str | None
     known_by: str | None = None
-    """What was asked of the line of what was recorded (`known`)."""
+    """The requested moment of recording (`known`)."""
 
 
 class SynonymSaid(Placed):
-    """What defining a synonym did; where it changed nothing, the entry says `ignored` and why."""
+    """Result of defining a synonym; the entry says `ignored` and the reason if nothing changed."""
 
     owner: str
     word: str

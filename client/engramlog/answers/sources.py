@@ -27,7 +27,7 @@ class SourcesAside(Placed):
     """How many different ones an owner may ever have set aside."""
     as_of: str | None
     known_by: str | None = None
-    """What was asked of the line of what was recorded (`known`)."""
+    """The requested moment of recording (`known`)."""
 
 
 class NamedSourceTold(Result):
@@ -56,7 +56,7 @@ class NamedSourceTold(Result):
 
 
 class SourcesNamed(LinesTold, Placed):
-    """Who spoke to an owner, by what happened last, the newest first; then by name."""
+    """Sources of an owner, the latest first, then by name."""
 
     owner: str
     sources: list[NamedSourceTold]
@@ -74,7 +74,7 @@ class SourcesNamed(LinesTold, Placed):
     left_out: dict[str, int]
     """By what a name is, events that tell one beyond the first 10,000: `search` and the spans find them."""
     withheld: int
-    """Events that name a URI that may not be told: what rests on it is secret, deleted or purged."""
+    """Number of events with a URI that is withheld, because memories based on it are secret, deleted or purged."""
     hint: str | None
     """That nothing of the owner is recorded."""
 
@@ -87,14 +87,14 @@ class SomeMemories(Result):
 
 
 class SourceSaid(Placed):
-    """What setting a source aside withholds, or bringing it back shows again, and what it did to memories of others."""
+    """Memories that setting a source aside withholds, or bringing it back shows again, and effects on memories of others."""
 
     owner: str
     session: str | None
     principal: str | None
     of_actor: str | None
     memories: int
-    """Of the source, by now: withheld while it is set aside."""
+    """Number of memories of the source, which are withheld while it is set aside."""
     negated: SomeMemories
     """Negated by it: they stand meanwhile as if it had not."""
     revised: SomeMemories
@@ -109,7 +109,7 @@ class SourceSaid(Placed):
 
 
 class Reported(Placed):
-    """What a report of a digest did."""
+    """Result of reporting a digest."""
 
     owner: str
     uri: str
@@ -121,7 +121,7 @@ class Reported(Placed):
     left: int
     """How many more there are: report again."""
     newer: int
-    """Of how many something newer is known already: the report changes nothing of them."""
+    """Number of memories with newer information, which the report does not change."""
     changes: list[Change]
 
 
@@ -129,7 +129,7 @@ class InboxItem(Result):
     """One thing that waits for a person."""
 
     item: str
-    """What it is answered by: the id of the event that waits, or of the memory that is proposed."""
+    """Id for the answer: of the waiting event, or of the proposed memory."""
     kind: str
     """`negation`, `revision`, `merge`, `deletion`: what would be done to it; `reaffirmation`: it would hold again;
     `readmission`: the user said again what was rejected; `suggested_merge`, `suggested_link`: what might be
@@ -138,24 +138,24 @@ class InboxItem(Result):
     about: list[str]
     """Ids of the two that a suggestion is about; none of anything else."""
     memory: str | None
-    """What it says; null of a readmission: no memory says it now."""
+    """Its current text; null for a readmission, because no memory has it now."""
     would_say: str | None
-    """What would be said then; null where nothing would, and of a proposal."""
+    """The text that would replace it; null if there is none, and for a proposal."""
     reason: str | None
-    """Why, as whoever wanted it says."""
+    """The sender's reason."""
     reason_code: str | None = None
     """Which of the service's sentences `reason` is; null where it is somebody's own."""
     reason_values: dict[str, str] | None = None
     """Values of the placeholders in that sentence, by name."""
     actor: str
     principal: str | None
-    """Who brought it, as the receiving side says."""
+    """Principal that sent it, as the service knows it."""
     at: str
     position: str
 
 
 class InboxPage(LinesTold, Placed):
-    """What waits for a person, newest first."""
+    """Items that wait for a person, newest first."""
 
     owner: str
     items: list[InboxItem]
@@ -169,7 +169,7 @@ class InboxPage(LinesTold, Placed):
 
 
 class Answered(Effects):
-    """What a person answered, and what that did."""
+    """A person's answer and its effects."""
 
     item: str
     verdict: str

@@ -16,10 +16,10 @@ class AlarmStanding(Result):
     severity: Literal["stopped", "warning"]
     """`stopped`: `/ready` says 503 while it stands."""
     subject: str
-    """What it is about; empty for the whole store."""
+    """Subject of the alarm; empty for the whole store."""
     text: str
     meaning: str
-    """What happened and what to do."""
+    """Cause and remedy."""
     ends: Literal["itself", "operator"]
     """Who clears it."""
     first: str
@@ -37,7 +37,7 @@ class AlarmsStanding(Result):
 
 
 class AlarmCleared(AlarmsStanding):
-    """What clearing came to, and what still stands."""
+    """Result of clearing, with the alarms that remain."""
 
     name: str
     subject: str | None
@@ -66,7 +66,7 @@ class RoomLeft(Result):
     """The fullest node of a Redis Cluster."""
     bytes_an_event: float | None = None
     used_share: float | None = None
-    """Of maxmemory, from 0 to 1."""
+    """Used share of maxmemory, from 0 to 1."""
     events_until_full: int | None = None
     warning: str | None = None
     """A sentence from 70 % on."""
@@ -83,7 +83,7 @@ class PartitionStatus(Result):
     """How long the oldest event that is not folded has waited, seconds by Redis's clock; 0 where all is folded,
     null where the log does not tell."""
     holder: str | None
-    """Who folds it; null where nobody has a lease that lasts."""
+    """Worker that folds it; null if no lease is valid."""
     lease_until: str | None = None
     """When the lease ends unless it is renewed, as each second it is."""
     lease_seconds: float | None = None
@@ -101,7 +101,7 @@ class PartitionStatus(Result):
     chain: str | None
     digest: str | None
     rebuild: RebuildBeside | None = None
-    """What a rebuild has folded beside the live build."""
+    """Progress of a rebuild next to the live build."""
 
 
 class NodeReplica(Result):
@@ -113,7 +113,7 @@ class NodeReplica(Result):
     """`online`; `not linked` where the cluster knows it and its primary does not; `unknown` where the primary does
     not answer; or another word of Redis."""
     behind_bytes: int | None = None
-    """Bytes that it has not told to have."""
+    """Bytes that it has not confirmed."""
     seen_seconds: int | None = None
     """Since it was last heard of."""
 
@@ -152,7 +152,7 @@ class PartitionsAway(Result):
 
 
 class Inboxes(Result):
-    """What waits for a person in all inboxes together."""
+    """Items in all inboxes."""
 
     waiting: int
     """Things that wait, what is withheld meanwhile too."""
@@ -161,7 +161,7 @@ class Inboxes(Result):
 
 
 class AccessFigures(Result):
-    """What was recorded of what was shown."""
+    """Recorded accesses."""
 
     recorded: int = 0
     """Accesses that this server appended since it began."""
@@ -176,14 +176,14 @@ class AccessFigures(Result):
 
 
 class EmbedderStanding(Result):
-    """What compares meanings for owners who chose nothing, in the process that answers."""
+    """Default embedder of the answering process, for owners that chose none."""
 
     name: str
     """`auto`, or an embedder's name."""
     chosen_by: Literal["setting", "store"]
     """Where that stands."""
     missing: list[str]
-    """What of it this process lacks, or may not use: there it goes by words."""
+    """Parts that this process lacks or may not use; it then compares words only."""
     loaded: list[str]
     """Models in memory, or an endpoint that answered: vectors were made here."""
 
@@ -201,7 +201,7 @@ class ListeningTold(ListeningReady):
     """How the process that answers is asked, and where one operates."""
 
     operating: Literal["here", "socket", "port"]
-    """Where routes about the whole store are answered: `here`, on the `socket` in the data folder alone, or on a
+    """Place of routes about the whole store: `here`, only the `socket` in the data folder, or a
     `port` of their own too."""
 
 
@@ -221,7 +221,7 @@ class SealingTold(Result):
 
 
 class RestoredTold(Result):
-    """What a store was restored from."""
+    """Backup from which a store was restored."""
 
     backup: str
     """The backup's id."""
@@ -261,14 +261,14 @@ class StoreStatus(Result):
     unreachable: list[PartitionsAway] | None = None
     """Partitions of which nothing could be read now: they are not among `partitions`, nor in any sum."""
     unread: list[Literal["alarms", "workers", "restored", "backed_up"]] | None = None
-    """What could not be read, since the node that keeps it is away: what is told of it is empty."""
+    """Parts that could not be read because their node is away; their fields are empty."""
     memory: RoomLeft
-    """Of a Cluster that of its fullest node, by its name as `node`; `events_until_full` of the whole store."""
+    """In a Cluster, of its fullest node, named by `node`; `events_until_full` is for the whole store."""
     lifecycle: Schedule
     alarms: list[AlarmStanding]
     accesses: AccessFigures
     embedder: EmbedderStanding | None = None
-    """What compares meanings in this process; null where nothing does for owners who chose nothing."""
+    """Embedder of this process; null if owners that chose none have none."""
     listening: ListeningTold | None = None
     """How this process is asked; null of a command, which serves nobody."""
     restored: RestoredTold | None = None
@@ -301,7 +301,7 @@ class StoreStats(Result):
     largest_owners: list[OwnerCount]
     """At most 50."""
     figures: HistoryFigures | None = None
-    """What happened to the memories of owners, in sum."""
+    """Sum of the changes to memories of owners."""
     figures_of: SummedOver | None = None
 
 
@@ -320,7 +320,7 @@ class OwnerPage(Result):
     matching: int
     """How many owners of the store begin with the prefix, and hold what was searched for."""
     next: str | None
-    """What to give as `after` for the next page; null on the last."""
+    """Value of `after` for the next page; null on the last."""
 
 
 class Stuck(Result):
@@ -392,7 +392,7 @@ class ReadyAlarm(Result):
 
 
 class ReadyEmbedder(Result):
-    """What compares meanings, as anybody may know it: no name of a model, address or package."""
+    """Public state of the embedder, without model, address or package."""
 
     kind: str
     """`auto`, `minilm`, `use`, `openai` or `imported`."""
@@ -414,7 +414,7 @@ class Ready(Result):
     workers: int
     inboxes: Inboxes
     alarms: list[ReadyAlarm]
-    """What stands; with a `stopped` one among them the answer is 503."""
+    """Active alarms; if one is `stopped`, the answer is 503."""
     embedder: ReadyEmbedder | None = None
     """Null where meanings are not compared."""
     listening: ListeningReady | None = None

@@ -21,7 +21,7 @@ class UnreadableChat(FilePlace):
 
 
 class ChatsImported(Warned):
-    """What an import of chats did, and what stayed out."""
+    """Result of importing chats, with what was left out."""
 
     owner: str
     shape: str
@@ -54,11 +54,11 @@ class ChatsImported(Warned):
     newest_turn: datetime | None
     last_position: str | None
     failed: list[ImportFailure] | None = None
-    """What was not written, with why: send it again."""
+    """Turns that were not written, with the reason; send them again."""
 
 
 class StatedTriple(Result):
-    """What a statement says as subject, predicate and object."""
+    """A statement as subject, predicate and object."""
 
     subject: str
     predicate: str
@@ -71,7 +71,7 @@ class StatedTriple(Result):
 
 
 class Statement(Result):
-    """What one statement of a turn becomes."""
+    """Memory made from one statement of a turn."""
 
     operation: str
     """ADD, UPDATE, BOOST, NEGATE, FLAG or SKIP."""
@@ -90,7 +90,7 @@ class Statement(Result):
     keywords: list[str]
     triple: StatedTriple | None
     span: list[int]
-    """Where in the turn it stands, in characters."""
+    """Place in the turn, in characters."""
 
 
 class Usage(Result):
@@ -102,7 +102,7 @@ class Usage(Result):
 
 
 class Extracted(Lagging):
-    """What the unread turns of an owner became, or would become."""
+    """Memories made from an owner's unread turns; in a dry run, those that would be made."""
 
     owner: str
     dry_run: bool
@@ -157,7 +157,7 @@ class Used(Result):
 
 
 class Left(Result):
-    """What an owner's sessions left behind, or would leave."""
+    """Episodes made from an owner's sessions; in a dry run, those that would be made."""
 
     owner: str
     counts: dict[str, int]
