@@ -146,6 +146,10 @@ PROMISES = (
         "a secret is shown by no face that was not asked for it",
         ("integration/api/faces/test_secrets_beside_content.py", "integration/api/faces/test_revealing.py"),
     ),
+    Promise(
+        "a store of an earlier release opens, verifies, answers of the past as before and takes new events",
+        ("integration/ops/test_release_stores.py",),
+    ),
     Promise("a command loads what it needs, a process that stays all of it", ("integration/ops/test_joined.py",)),
     Promise(
         "the commands of the README do what the README shows",
