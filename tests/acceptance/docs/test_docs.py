@@ -102,7 +102,7 @@ def test_no_new_sentence_has_to_be_read_twice() -> None:
     assert {name: lines for name, lines in found.items() if lines} == {}
 
 
-HARD_DOCSTRINGS = 2_900
+HARD_DOCSTRINGS = 2_800
 """Sentences of docstrings that have to be read twice, from before there was a rule: lower it whenever there are fewer."""
 
 
