@@ -2,7 +2,7 @@
 
 import { Door } from "./core/door.js";
 import { html, useEffect, useErrorBoundary, useRef, useState } from "./core/dom.js";
-import { away, path, useAsk } from "./core/http.js";
+import { away, path, useAgain } from "./core/http.js";
 import { To, useHere } from "./core/location.js";
 import { OwnerPicker, Owners } from "./core/owners.js";
 import { Button, Empty, Loading, Notes, Problem, Screen } from "./core/parts.js";
@@ -86,7 +86,7 @@ function useArrival(place) {
     if (was.current !== null && was.current !== place) {
       scrollTo(0, 0);
       document.querySelector("nav [aria-current]")?.scrollIntoView({ inline: "center", block: "nearest" });
-      const first = matchMedia("(pointer: fine)").matches ? document.querySelector("#content [autofocus]") : null;
+      const first = matchMedia("(pointer: fine)").matches ? document.querySelector("#content [data-first]") : null;
       (first ?? document.getElementById("content"))?.focus({ preventScroll: true });
     }
     was.current = place;
@@ -134,12 +134,7 @@ function Away() {
 
 /** Alarms of the store stand on every screen: nothing fails in silence. */
 function Alarms() {
-  const asked = useAsk(path("alarms"));
-  const timer = useRef(null);
-  useEffect(() => {
-    timer.current = setInterval(() => !document.hidden && asked.reload(), ALARMS_MS);
-    return () => clearInterval(timer.current);
-  }, []);
+  const asked = useAgain(path("alarms"), ALARMS_MS);
   const count = asked.data?.alarms?.length ?? 0;
   return count ? html`<${To} class="chip bad" parts=${["operate"]} now=${true}>${t("alarms", { count })}<//>` : null;
 }

@@ -200,6 +200,16 @@ export function useAsk(address, params = {}, asked = ask) {
   return { ...state, reload };
 }
 
+/** The same again and again, while the page is seen; an answer stays while the next is waited for. */
+export function useAgain(address, every) {
+  const asked = useAsk(address);
+  useEffect(() => {
+    const timer = setInterval(() => !document.hidden && asked.reload(), every);
+    return () => clearInterval(timer);
+  }, [address]);
+  return asked.data ? { ...asked, loading: false } : asked;
+}
+
 /**
  * The same of a list that comes in pages: `rows` are those of `name` so far, `more()` asks for the next page, after a cursor or, without
  * cursors, after so many rows.

@@ -50,7 +50,7 @@ export function Ask({ owner }) {
   };
   return html`<${Screen} title=${t("screen.ask")} lead=${t("ask.lead")}>
     <form class="form ask-bar" onSubmit=${go} role="search">
-      <${Field} wide label=${t("ask.question")} kind="search" value=${question} onChange=${setQuestion} placeholder=${t("ask.placeholder")} maxlength="2000" autofocus />
+      <${Field} wide label=${t("ask.question")} kind="search" value=${question} onChange=${setQuestion} placeholder=${t("ask.placeholder")} maxlength="2000" data-first />
       <${Button} kind="main" type="submit" disabled=${!question.trim()}>${t("screen.ask")}<//>
       <${Button} why=${why} disabled=${!question.trim()} title=${t("ask.agent.hint")} onClick=${asAgent}>${t("ask.agent")}<//>
       <${Field} label=${t("memories.mode")} value=${mode} options=${options} onChange=${(one) => setParams({ mode: one === "normal" ? null : one })} />

@@ -66,7 +66,7 @@ export function Compare({ owner }) {
   };
   return html`<${Screen} title=${t("screen.compare")} lead=${t("between.what", { owner: plain(owner) })}>
     <form class="form manager-bar" onSubmit=${go}>
-      <${Field} label=${t("between.from")} kind="date" value=${from} onChange=${setFrom} max=${today} autofocus />
+      <${Field} label=${t("between.from")} kind="date" value=${from} onChange=${setFrom} max=${today} data-first />
       <${Field} label=${t("between.to")} kind="date" value=${to} onChange=${setTo} max=${today} />
       <${Button} kind="main" type="submit" disabled=${!from}>${t("screen.compare")}<//>
       <${Field} label=${t("memories.mode")} value=${mode} options=${options} onChange=${(one) => setParams({ mode: one === "normal" ? null : one })} />

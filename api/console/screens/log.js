@@ -53,7 +53,7 @@ function Filters({ params }) {
   const types = schema.data ? Object.keys(schema.data) : [];
   const [open, setOpen] = useState(TEXTS.some((name) => params.has(name)));
   const set = (name) => (value) => setParams({ [name]: value || null, at: null });
-  return html`<div class="form log-bar">
+  return html`<div class="form manager-bar">
     <${Field} label=${t("log.types")} value=${params.get("types") ?? ""} options=${[["", t("log.types.any")], ...types.map((one) => [one, t(`event.${one}`)]).sort((a, b) => a[1].localeCompare(b[1]))]} onChange=${set("types")} />
     <${Field} label=${t("log.actor")} value=${params.get("actor") ?? ""} options=${[["", t("log.actor.any")], ...ACTORS.map((one) => [one, t(`actor.${one}`)])]} onChange=${set("actor")} />
     <${Field} label=${t("log.order")} value=${params.get("order") ?? "newest"} options=${["newest", "oldest"].map((one) => [one, t(`log.order.${one}`)])} onChange=${(value) => set("order")(value === "newest" ? null : value)} />

@@ -32,7 +32,7 @@ export function Map({ owner }) {
   const asked = useAsk(path("owners", owner, "map"), question);
   const list = params.get("as") === "list";
   return html`<${Screen} title=${t("screen.map")} lead=${t("map.lead")}>
-    <form class="form map-bar" role="search" onSubmit=${(event) => { event.preventDefault(); setParams({ topic: text.trim() || null }); }}>
+    <form class="form manager-bar" role="search" onSubmit=${(event) => { event.preventDefault(); setParams({ topic: text.trim() || null }); }}>
       <${Field} wide label=${t("map.topic")} kind="search" value=${text} onChange=${setText} maxlength="400" />
       <${Button} kind="main" type="submit">${t("map.go")}<//>
       <${Field} label=${t("memories.mode")} value=${mode} options=${options} onChange=${(one) => setParams({ mode: one === "review" ? null : one })} />

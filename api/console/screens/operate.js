@@ -1,7 +1,7 @@
 /** What an operator looks at: alarms, folding, workers, jobs, quarantine, room, models. It is asked again every few seconds. */
 
-import { html, useEffect, useState } from "../core/dom.js";
-import { path, tell, useAsk } from "../core/http.js";
+import { html, useState } from "../core/dom.js";
+import { path, tell, useAgain, useAsk } from "../core/http.js";
 import { To } from "../core/location.js";
 import { Asked, Bar, Button, Chip, Confirm, Field, note, Panel, Screen, told as refusal } from "../core/parts.js";
 import { ByService, EventName, reasonWords } from "../core/reason.js";
@@ -15,16 +15,6 @@ import "../words/operate.js";
 
 const SOON_MS = 2_000;
 const LATER_MS = 15_000;
-
-/** Ask again and again while the page is seen. */
-function useAgain(address, every) {
-  const asked = useAsk(address);
-  useEffect(() => {
-    const timer = setInterval(() => !document.hidden && asked.reload(), every);
-    return () => clearInterval(timer);
-  }, [address]);
-  return asked.data ? { ...asked, loading: false } : asked; // no flicker at every look
-}
 
 /** Bytes as people say them. */
 export function bytes(count) {
