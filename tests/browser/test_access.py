@@ -71,7 +71,7 @@ def test_whoever_has_a_key_signs_in_by_keys_alone_and_the_page_keeps_none_of_it(
     field.focus()
     console.page.keyboard.type(key)
     console.page.keyboard.press("Enter")
-    console.page.wait_for_selector(".topics a")
+    console.page.wait_for_selector(".topic a")
     assert console.at == place(OWNER, "overview")
     assert console.page.evaluate(SESSION).startswith("egs1_")
     kept = (

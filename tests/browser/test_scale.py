@@ -289,7 +289,7 @@ def test_another_screen_of_such_an_owner_opens(to: str, holds: str, opened: Open
 
 
 def test_more_rows_than_a_browser_can_make_an_element_for_are_reached_all_the_same(opened: Opens) -> None:
-    """Two million rows of 56 pixels, thrice the tallest element: the service's pages, told again under further numbers."""
+    """Two million rows of 38 pixels, five times the tallest element: the service's pages, told again under further numbers."""
     count = 2_000_000
 
     def more(route: Route) -> None:

@@ -144,7 +144,7 @@ export async function readOn(address, question, isShown, signal) {
 const wordsOf = ({ data }) => data?.content ?? data?.text ?? data?.summary ?? data?.correction ?? data?.query ?? data?.accesses?.[0]?.query ?? (data?.object && `${data.subject} ${data.predicate} ${data.object}`);
 
 /** The memories that it names. */
-const idsOf = ({ data }) => [data?.memory_id ?? data?.into, data?.a, data?.b, ...(data?.memory_ids ?? data?.memories ?? data?.accesses?.[0]?.shown ?? [])].filter((one) => typeof one === "string");
+const idsOf = ({ data }) => [data?.memory_id ?? data?.into, data?.a, data?.b, ...(data?.memory_ids ?? data?.memories ?? data?.accesses?.[0]?.shown ?? data?.block?.retrieved?.map((one) => one.memory_id) ?? data?.block?.stable?.profile ?? [])].filter((one) => typeof one === "string");
 
 const MOST_LETTERS = 240;
 const cut = (text) => ([...text].length > MOST_LETTERS ? `${[...text].slice(0, MOST_LETTERS).join("")} …` : text);
@@ -180,6 +180,7 @@ export function About({ event, named }) {
   const reason = event.data?.reason;
   return html`<span class="muted" title=${plain(event.type)}>${words || ids.length ? t("event.names", { event: what }) : what}</span>${words && html`<${Said} text=${cut(words)} />`}
     ${ids.slice(0, 2).map((id, index) => html`${index > 0 && html`<span class="muted"> · </span>`}<span title=${plain(id)}><${Said} text=${cut(named[keyOf(event.owner, id)] ?? id)} /></span>`)}${ids.length > 2 && html` <span class="muted">${t("memories.facet.more", { count: number(ids.length - 2) })}</span>`}
+    ${event.trust === "proposed" && html` <span class="muted">(${t("trust.proposed")})</span>`}
     ${reason && html` <span class="muted">“<${Said} text=${reason} />”</span>`}`;
 }
 

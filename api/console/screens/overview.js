@@ -20,6 +20,7 @@ const LOOKED_AT = 200;
 const CHANGES = ["Created", "Mentioned", "Negated", "Merged", "Unmerged", "Revised", "Promoted", "Deleted", "Restored", "Erased"].map((one) => `Memory${one}`).concat("SensitivitySet", "ReviewSettled", "ProfileChosen", "SourceSetAside", "SourceBroughtBack");
 const OF_A_TOPIC = 4;
 const OF_A_PART = 10;
+const HELD = ["live", "fading", "proposed"];
 /** Kinds that hold what was said, not what follows from it. */
 const RAW = ["episode", "turn", "command_output"];
 /** The day that a statement ends with: it stands beside it as its age. */
@@ -77,7 +78,8 @@ function Topics({ owner, moment }) {
 }
 
 function Topic({ owner, moment, category, count, question }) {
-  const asked = useAsk(path("owners", owner, "memories"), { ...question, sort: "weight", limit: OF_A_TOPIC, ...moment.query });
+  const asked = useAsk(path("owners", owner, "memories"), { ...question, statuses: HELD, sort: "weight", limit: OF_A_TOPIC, ...moment.query });
+  if (asked.data && !asked.data.memories.length) return null;
   return html`<section class="topic"><div class="line"><h3>${t(`category.${category}`)}</h3><${To} class="figure" parts=${["owners", owner, "memories"]} params=${{ categories: category }}>${t("overview.all", { count: number(count) })}<//></div>
     <${Asked} of=${asked}>${(told) => html`<ul class="plain lines">${told.memories.map((one) => html`<${Line} key=${one.id} owner=${owner} id=${one.id} text=${one.memory} memory=${one} at=${one.last_activated_at} now=${moment.query.as_of} />`)}</ul>`}<//></section>`;
 }

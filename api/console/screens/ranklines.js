@@ -5,6 +5,7 @@ import { To } from "../core/location.js";
 import { Chip } from "../core/parts.js";
 import { plain, Said } from "../core/said.js";
 import { t, weight } from "../core/words.js";
+import { ByText } from "./verbs.js";
 
 const ROW = 52;
 
@@ -21,7 +22,7 @@ export function RankLines({ owner, left, right, leftTitle, rightTitle, moved = [
   const column = (ones, title, others, mine) => html`<section class=${`rank-column ${mine}`} aria-label=${title}><h2>${title}</h2><ol>
     ${ones.map((one, index) => html`<li key=${one.id} title=${plain(one.id)} style=${{ height: `${ROW}px` }} class=${others.has(one.id) ? (others.get(one.id) === index ? "" : "moves") : "alone"}>
       <span class="card-rank">${index + 1}</span>
-      <div><${To} parts=${["owners", owner, "memory", one.id]}><${Said} text=${texts.get(one.id)?.memory ?? one.id} lines=${1} /><//>
+      <div><${To} parts=${["owners", owner, "memory", one.id]}>${texts.get(one.id)?.memory ? html`<${Said} text=${texts.get(one.id).memory} lines=${1} />` : html`<${ByText} owner=${owner} id=${one.id} />`}<//>
       <span class="row-small">${one.weight !== undefined && html`<span class="figure">${t("ask.weight", { weight: weight(one.weight) })}</span>`}
         ${mine === "right" && !others.has(one.id) ? html`<${Chip} tone="good">${t("ask.moved.new")}<//>` : ""}
         ${mine === "left" ? html`<span class="out-of-sight">${describe(index, others.get(one.id))}</span>` : ""}
