@@ -1,6 +1,6 @@
 """Changes to a client's configuration that leave every other byte as it is: entries of JSON with comments, tables of TOML.
 
-A file is changed as text. What cannot be read is refused, and nothing is written.
+A file is changed as text. Text that cannot be read is refused, and nothing is written.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Node(NamedTuple):
     end: int
     value: Any
     members: tuple[tuple[str, int, Node], ...] = ()
-    """Of an object: name, where the name starts, value."""
+    """Name, start of the name, and value of each member of an object."""
     items: tuple[Node, ...] = ()
 
     def member(self, name: str) -> Node | None:

@@ -131,7 +131,7 @@ def note(folder: Path, client: str, event: str, problem: str) -> None:
 
 
 def problems(folder: Path) -> list[Json]:
-    """What the log of a data folder contains, oldest first; lines that a full disk cut off are left out. Raises OSError."""
+    """The log of a data folder, oldest line first, without lines that a full disk cut off. Raises OSError."""
     found: list[Json] = []
     with suppress(FileNotFoundError):
         for line in (folder / FOLDER / LOG).read_text("utf-8", "replace").splitlines():
@@ -152,7 +152,7 @@ class Hook:
         self._own = folder / FOLDER / adapter.name
 
     def answer(self, event: Event, payload: Json) -> Json | None:
-        """What is printed for the client; None if nothing is."""
+        """The output for the client; None if nothing is printed."""
         session = _text(payload, self._adapter.session)
         state = _State(self._own / "sessions", session)
         if event in ("stop", "compact"):
@@ -384,7 +384,7 @@ class Hook:
 
 
 class _State:
-    """What is remembered of a session of a client."""
+    """The progress of a client's session: how far its transcript was read, and whether the stable part is owed."""
 
     def __init__(self, folder: Path, session: str) -> None:
         from hashlib import sha256  # noqa: PLC0415 - as above

@@ -1,6 +1,6 @@
 """Installing the memory into a client: what changes in its configuration, the copies to go back to, and going back.
 
-`plan_install` and `plan_uninstall` look and write nothing. What was there before is kept in the data folder.
+`plan_install` and `plan_uninstall` look and write nothing. Earlier contents are kept in the data folder.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class KeptFile(TypedDict):
 
 
 class Installed(TypedDict):
-    """What is known of an installation."""
+    """Facts about an installation."""
 
     owner: str
     server_key: str
@@ -58,7 +58,7 @@ class Change:
     path: Path
     before: str | None
     now: str | None
-    """What the file would be without the memory: what `uninstall` goes back to."""
+    """The file without the memory, to which `uninstall` goes back."""
     after: str | None
     remark: str = ""
 
@@ -96,7 +96,7 @@ def _program() -> tuple[str, ...]:
 
 @dataclass(slots=True)
 class Place:
-    """Where a client's configuration is, and where ours about it is."""
+    """The folders of a client's configuration and of ours about it."""
 
     adapter: Adapter
     data: Path
@@ -237,7 +237,7 @@ def _write(change: Change) -> None:
 
 
 def _without_ours(place: Place, path: Path, text: str | None, kept: KeptFile | None) -> str | None:
-    """What the file would be without the memory: as it was, if nobody changed it since."""
+    """The file without the memory: as it was, if nobody changed it since."""
     if text is None:
         return None
     if kept is not None and _digest(text) == kept["written"]:

@@ -11,11 +11,11 @@ from typing import Any, Literal, NamedTuple
 Event = Literal["session-start", "prompt", "stop", "compact"]
 EVENTS: tuple[Event, ...] = ("session-start", "prompt", "stop", "compact")
 SERVER = "engramlog"
-"""What clients call the MCP server."""
+"""Name of the MCP server in configurations."""
 Answers = Literal["hook_output", "additional_context", "context", "nothing"]
 """How a client takes text for the model: in `hookSpecificOutput`, in a field of that name, or not at all."""
 Records = Literal["transcript", "payload", "messages"]
-"""Where turns are read: in the file at `transcript_path`, in the event itself, or in its list `messages`."""
+"""Source of turns: the file at `transcript_path`, the event itself, or its list `messages`."""
 
 
 class File(NamedTuple):
@@ -35,9 +35,9 @@ class Adapter(NamedTuple):
     events: Mapping[Event, str]
     """Our events by the client's names; the first name of a pair `a b` answers, the second only records."""
     hooks: File | None
-    """Where hooks are listed as JSON under `hooks`, by event; None if a plugin is written instead."""
+    """File with hooks as JSON under `hooks`, by event; None if a plugin is written instead."""
     servers: File
-    """Where MCP servers are listed."""
+    """File with the MCP servers."""
     server_path: tuple[str, ...]
     answers: Mapping[Event, Answers]
     records: Records
@@ -49,10 +49,10 @@ class Adapter(NamedTuple):
     reply: str = ""
     """Field with the assistant's words, for turns from the event itself."""
     timeout: int = 2
-    """What the client's configuration says of a hook's longest time, in the client's own unit; 0 says nothing."""
+    """Longest time of a hook in the client's configuration, in the client's own unit."""
     plugin: File | None = None
     after: str = ""
-    """What the user must do after the installation, if anything."""
+    """Instruction for the user after the installation, if there is one."""
 
     def entry(self, command: str) -> dict[str, Any]:
         """An element of the list of one event's hooks."""
@@ -117,7 +117,7 @@ ADAPTERS: dict[str, Adapter] = {
             session="conversation_id",
             turn="generation_id",
             reply="text",
-            after="Cursor's hooks cannot add text to a prompt: they record, and the agent reads by MCP as the rule says.",
+            after="Cursor's hooks cannot add text to a prompt: they record, and the agent reads by MCP.",
         ),
         Adapter(
             "gemini-cli",

@@ -61,7 +61,7 @@ class Here:
     def payload(self, client: str, event: str, **changed: Any) -> dict[str, Any]:
         """A recorded payload, in this home."""
         told: dict[str, Any] = RECORDED[client][event] | changed
-        text = json.dumps(told).replace("/home/user", str(self.home))
+        text = json.dumps(told).replace("/user-home", str(self.home))
         read: dict[str, Any] = json.loads(text)
         return read
 
