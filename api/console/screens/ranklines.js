@@ -14,15 +14,15 @@ export function RankLines({ owner, left, right, leftTitle, rightTitle, moved = [
   const atLeft = new Map(left.map((one, index) => [one.id, index]));
   const atRight = new Map(right.map((one, index) => [one.id, index]));
   const texts = new Map([...left, ...right].map((one) => [one.id, one]));
-  const passed = new Map(moved.map((one) => [one.id, [one.passed ?? []].flat()]));
-  const named = (id) => `“${plain(texts.get(id)?.memory ?? id).slice(0, 24)}”`;
+  const passed = new Map(moved.map((one) => [one.id, [one.passed ?? []].flat().filter((id) => texts.get(id)?.memory)]));
+  const named = (id) => `“${plain(texts.get(id).memory).slice(0, 24)}”`;
   const tall = Math.max(left.length, right.length, 1) * ROW;
   const both = left.filter((one) => atRight.has(one.id));
   const describe = (index, other) => (other === undefined ? t("ask.moved.gone") : other === index ? t("ask.moved.same") : `→ ${other + 1}`);
   const column = (ones, title, others, mine) => html`<section class=${`rank-column ${mine}`} aria-label=${title}><h2>${title}</h2><ol>
     ${ones.map((one, index) => html`<li key=${one.id} title=${plain(one.id)} style=${{ height: `${ROW}px` }} class=${others.has(one.id) ? (others.get(one.id) === index ? "" : "moves") : "alone"}>
       <span class="card-rank">${index + 1}</span>
-      <div><${To} parts=${["owners", owner, "memory", one.id]}>${texts.get(one.id)?.memory ? html`<${Said} text=${texts.get(one.id).memory} lines=${1} />` : html`<${ByText} owner=${owner} id=${one.id} />`}<//>
+      <div><${To} parts=${["owners", owner, "memory", one.id]}>${texts.get(one.id)?.memory ? html`<${Said} text=${texts.get(one.id).memory} lines=${1} />` : html`<${ByText} owner=${owner} id=${one.id} lines=${1} />`}<//>
       <span class="row-small">${one.weight !== undefined && html`<span class="figure">${t("ask.weight", { weight: weight(one.weight) })}</span>`}
         ${mine === "right" && !others.has(one.id) ? html`<${Chip} tone="good">${t("ask.moved.new")}<//>` : ""}
         ${mine === "left" ? html`<span class="out-of-sight">${describe(index, others.get(one.id))}</span>` : ""}
