@@ -57,7 +57,7 @@ export function EditDialog({ owner, memory, onClose, onDone }) {
 /** A memory by its text; its id is the title, and what stands there until the text is known. */
 export function ByText({ owner, id, lines = 2 }) {
   const asked = useAsk(may("read", owner) ? path("owners", owner, "memories", id) : null, { trace: "false" });
-  return html`<span title=${plain(id)}>${asked.data ? html`<${Said} text=${asked.data.content} lines=${lines} />` : html`<${Id} text=${id} />`}</span>`;
+  return html`<span title=${plain(id)} aria-busy=${asked.loading}>${asked.data ? html`<${Said} text=${asked.data.content} lines=${lines} />` : html`<${Id} text=${id} />`}</span>`;
 }
 
 /** Memories by their text (`owner`: whose) or other ids, with why, a few of them. */
