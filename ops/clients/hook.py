@@ -58,7 +58,7 @@ class Refused(Exception):
 
 def is_call(arguments: Sequence[str]) -> bool:
     """Whether these are the arguments of a hook as clients call it."""
-    return len(arguments) >= 2 and arguments[0] == "hook" and arguments[1] in EVENTS
+    return len(arguments) >= 2 and arguments[0] == "hook" and arguments[1] in EVENTS and "--help" not in arguments
 
 
 def main(arguments: Sequence[str]) -> int:
