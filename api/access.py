@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache, wraps
 from inspect import Parameter, Signature, signature
@@ -42,6 +42,11 @@ class Confined:
         with asked_by(self._caller, telling_to(self._caller, NEEDS["reader.get"], {"owner": owner}, owner)):
             found: str = self._application.named(owner, name)
         return found
+
+    def allow(self, call: str, given: Mapping[str, Any], owners: Sequence[str]) -> None:
+        """Check a call for each owner. Raises AccessDenied for the first that the caller may not ask about."""
+        for owner in (given["owner"], *owners):
+            checked_call(self._caller, call, NEEDS[call], {**given, "owner": owner}, self._record)
 
     def __getattr__(self, name: str) -> _Service:
         if name not in _SERVICES:

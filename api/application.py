@@ -6,7 +6,7 @@ A command imports what it needs and nothing else. What stands on jobs or on the 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import cached_property
 from threading import RLock
@@ -106,6 +106,9 @@ class Application(ABC):
 
         confined: Confined = Confined(self, caller, self.reads.record)
         return cast("Application", confined)
+
+    def allow(self, call: str, given: Mapping[str, Any], owners: Sequence[str]) -> None:  # noqa: B027 - everything is allowed
+        """Whoever has the folder may ask about all owners."""
 
     def named(self, owner: str, name: str) -> str:
         """The id of the memory that a name means, an id or a handle. Raises InputError for a handle that several have."""

@@ -530,6 +530,13 @@ class BlockAsItWas(TypedDict):
     why_code: NotRequired[str | None]
     withheld: list[WithheldFromBlock]
 
+class BlockOf(Placed):
+    owner: str
+    tokens: int
+    parts: ContextParts
+    injected: list[str]
+    recorded: Recorded
+
 class ContextBlock(LinesTold, Placed):
     owner: str
     block: str
@@ -548,6 +555,7 @@ class ContextBlock(LinesTold, Placed):
     dropped: dict[str, int]
     left_out: dict[str, int]
     read_back: str
+    others: NotRequired[list[BlockOf]]
 
 class ContextLine(TypedDict):
     kind: str
@@ -774,9 +782,32 @@ class Card(ToldBeside):
     successor: NotRequired[str | None]
     ground_changed: NotRequired[bool]
     long_ago: NotRequired[bool]
+    owner: NotRequired[str | None]
 
-class UnplacedAssociationTree(Card):
-    owner: str
+class UnplacedAssociationTree(TypedDict):
+    possible_conflicts: NotRequired[list[str]]
+    conflicting: NotRequired[list[PossibleConflict]]
+    corrected: NotRequired[list[CorrectedBy]]
+    until: NotRequired[str | None]
+    id: str
+    memory: str
+    level: str
+    category: str
+    kind: str
+    speaker: str | None
+    source_turns: list[str]
+    created_at: str
+    last_activated_at: str
+    mention_count: int
+    is_negated: bool
+    status: str
+    trust: str
+    valid_from: NotRequired[str | None]
+    valid_to: NotRequired[str | None]
+    successor: NotRequired[str | None]
+    ground_changed: NotRequired[bool]
+    long_ago: NotRequired[bool]
+    owner: NotRequired[str]
     associations: list[Branch]
     triples: list[BackedTriple]
     mode: str
@@ -1773,8 +1804,14 @@ class UnplacedFound(TypedDict):
     offset: int
     next: str | None
     mode: str
+    owners: NotRequired[list[FoundOf]]
 
 class Found(UnplacedFound, Place): ...
+
+class FoundOf(Placed):
+    owner: str
+    total: int
+    withheld: list[Withheld]
 
 class Hit(Card):
     score: float

@@ -119,6 +119,16 @@ INCLUDE_FADED = Parameter(
 
 TRUST = text("trust", "Least trust: `imported`, `inferred` or `asserted` (said by the user).", "asserted")
 
+OWNERS = Parameter(
+    "owners",
+    list[str],
+    "Also the memories of these owners, at most 7: access is checked for each, and the answer says whose each memory is;"
+    " repeatable.",
+    [],
+    (["team/ops"],),
+    option=Option(names=("--also",)),
+)
+
 
 def limit(default: int, description: str = "Most entries, 1 to 1000.") -> Parameter:
     """How many of a page."""

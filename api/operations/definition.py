@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib import import_module
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -173,6 +174,8 @@ class Operation:
     """Where it records what it shows, the options of a command: `--trace`, `--no-trace` and `--inspect`."""
     task: str = "folding the past"
     """Of the progress bar."""
+    together: str = ""
+    """`module:function` that joins the answers for several owners (`owners`); empty if it takes one owner."""
 
     def __post_init__(self) -> None:
         of_memory, of_owner = "{memory_id}" in self.path, "{owner}" in self.path
@@ -232,7 +235,16 @@ class Operation:
         return replace(self, **other)
 
     def ask(self, application: Any, given: Mapping[str, Any]) -> Any:
-        """Call the service: the subject by place, all else by name. Handles become the ids of their memories."""
+        """Call the service: the subject by place, all else by name. Handles become the ids of their memories.
+
+        With `owners` the service is called for each of them, so access is checked for each as for a call of its own.
+        """
+        if "owners" in given and self.together:
+            one = {name: value for name, value in given.items() if name != "owners"}
+            if not given["owners"]:
+                return self.ask(application, one)
+            application.allow(self.call, one, given["owners"])  # before anything is recorded of any of them
+            return loaded_from(self.together)(partial(self.ask, application), one, given["owners"])
         method = attrgetter(self.call)(application) if ":" not in self.call else loaded_from(self.call)
         given = self._with_ids(application, given)
         named_ones = {name: value for name, value in given.items() if name not in self.subject}

@@ -17,7 +17,7 @@ from engramlog_server.api.choices import (
     WIDTHS,
 )
 from engramlog_server.api.operations import needs
-from engramlog_server.api.operations.common import OFFSET, PLACE, TIMES, TRACE, TRUST, limit
+from engramlog_server.api.operations.common import OFFSET, OWNERS, PLACE, TIMES, TRACE, TRUST, limit
 from engramlog_server.api.operations.definition import (
     MEMORY,
     OWNER,
@@ -145,6 +145,7 @@ CONTEXT = Operation(
             None,
             (400,),
         ),
+        OWNERS,
         *PLACE,
         TRACE.but(
             description="Record that this block was used in a prompt, once per turn.",
@@ -163,6 +164,7 @@ CONTEXT = Operation(
     more="Standard output has only the block; standard error says what did not fit.",
     example='Example: `engramlog context alice "What should I drink tonight?" --session s1 --budget 800`',
     folds=True,
+    together="engramlog_server.api.services.sharing:block_together",
 )
 CLEANUP = Operation(
     name="cleanup",

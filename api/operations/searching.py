@@ -10,6 +10,7 @@ from engramlog_server.api.operations.common import (
     INCLUDE_FADED,
     INSPECT,
     MODE,
+    OWNERS,
     TIMES,
     TRACE,
     TRACED,
@@ -105,6 +106,7 @@ SEARCH = Operation(
             " first.",
             examples=("WyIzOjEyOCIsMTcwMCw1LCJhYiJd",),
         ),
+        OWNERS,
         *TERMS,
         *TIMES,
         TRACE,
@@ -117,6 +119,7 @@ SEARCH = Operation(
     " `engramlog search alice coffee --as-of 2026-03-03 --known 2026-03-03`",
     folds=True,
     traces=TRACED,
+    together="engramlog_server.api.services.sharing:found_together",
 )
 
 

@@ -235,6 +235,7 @@ class Contexts:
             "dropped": block.dropped,
             "left_out": made.left_out,
             "read_back": "all" if said.whole else "part",
+            "others": [],
             **told_lines(times),
             **snapshot.place,
         }

@@ -80,6 +80,7 @@ def search(
     mode: str | None = None,
     limit: int = 5,
     cursor: str | None = None,
+    owners: Sequence[str] = (),
     ranking: str | None = None,
     search_mode: str | None = None,
     keywords: Sequence[str] = (),
@@ -114,6 +115,8 @@ def search(
     `limit`: Results per page, 1 to 100. Default: 5.
     `cursor`: Next page: send `next` of the page before, with nothing else changed. All pages show the state of the
     first.
+    `owners`: Also the memories of these owners, at most 7: access is checked for each, and the answer says whose each
+    memory is; repeatable.
     `ranking`: `conversation` (text and place in the conversation), `text`, `published` (formula of the hybrid-search
     source), `overlap` (ebbinghaus source) or `associative` (spreading activation). Default: conversation.
     `search_mode`: `keyword`, `semantic`, `hybrid`; hybrid goes by words where no embedder is configured. Default:
@@ -151,6 +154,7 @@ def search(
             mode=mode,
             limit=limit,
             cursor=cursor,
+            owners=owners,
             ranking=ranking,
             search_mode=search_mode,
             keywords=keywords,

@@ -39,6 +39,7 @@ def context(
     trust: str | None = None,
     stable_budget: int | None = None,
     project: str | None = None,
+    owners: Sequence[str] = (),
 ) -> Plan[ContextBlock]:
     """The block to put into a prompt before the turn `text` is answered, of at most `budget` tokens, and the ids in it.
 
@@ -50,12 +51,14 @@ def context(
     `project`: where it is said; memories of it are related as if the message named it.
     Nothing is recorded by default. `trace=True`: the block goes into a prompt, so record its memories as injected, once for a
     turn; a block about the past (`as_of`, `known`) records nothing.
+    `owners`: also the memories of these owners, each in a part under its name.
     """
     place = {"session": session, "turn_id": turn_id, "after": after, "as_of": spelled(as_of), "known": spelled(known)}
     place["project"] = project
     found = {"related": related, "threshold": threshold, "trust": trust, "stable_budget": stable_budget}
     shown = {"budget": budget, "messages": messages, "sensitive": sensitive, "language": language, "trace": trace}
-    told = {name: value for name, value in {**place, **found, **shown}.items() if value is not None}
+    told: dict[str, Any] = {name: one for name, one in {**place, **found, **shown}.items() if one is not None}
+    told |= {"owners": list(owners)} if owners else {}
     request = posted(path_of(scope.whose(owner), "context"), {"text": text, **told})
     return ContextBlock.decode((yield from ask(scope, request)))
 

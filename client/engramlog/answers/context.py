@@ -77,6 +77,16 @@ class Recorded(Result):
     position: str | None = None
 
 
+class BlockOf(Placed):
+    """What a block for several owners holds of another owner."""
+
+    owner: str
+    tokens: int
+    parts: ContextParts
+    injected: list[str]
+    recorded: Recorded
+
+
 class ContextBlock(LinesTold, Placed):
     """Block for a prompt, and its contents by id."""
 
@@ -105,6 +115,8 @@ class ContextBlock(LinesTold, Placed):
     """Number of memories that are kept out of prompts, by reason."""
     read_back: str
     """all: the whole conversation was read; part: only the owner's newest events."""
+    others: list[BlockOf] = []
+    """The parts of other owners (`owners`), in their order: `block` has them under their names, `tokens` counts them too."""
 
 
 class TurnSaid(Result):

@@ -45,6 +45,8 @@ class Card(ToldBeside):
     """True: something that it rests on has another digest now; normal mode withholds it."""
     long_ago: bool = False
     """True: so old that normal mode would withhold it, and shown as it matches the question."""
+    owner: str | None = None
+    """Whose memory it is, if several owners were asked."""
 
 
 class RestsOn(Result):

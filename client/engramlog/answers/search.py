@@ -119,6 +119,14 @@ class MeaningCompared(Result):
     """Why the embedder could not be asked: the answer goes by words."""
 
 
+class FoundOf(Placed):
+    """What a search of several owners found with one of them."""
+
+    owner: str
+    total: int
+    withheld: list[Withheld]
+
+
 class Found(Place):
     """The answer to a search."""
 
@@ -138,6 +146,8 @@ class Found(Place):
     next: str | None
     """The cursor of the next page; null on the last."""
     mode: str
+    owners: list[FoundOf] = []
+    """Each owner's part, if several were asked: `total` and `withheld` above are sums, everything else is the first owner's."""
 
 
 class SynonymPair(Result):

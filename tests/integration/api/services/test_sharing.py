@@ -1,0 +1,151 @@
+"""Own and shared memory in one question, by a caller with keys and without."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from engramlog import AccessDenied, InputError, Memory
+from tests.given.client import Service, service
+from tests.given.http import TOKEN
+from tests.integration.live import wait_until
+
+
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with service(tmp_path_factory.mktemp("sharing")) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def whole(running: Service) -> Iterator[Memory]:
+    with Memory(running.url, token=TOKEN) as memory:
+        memory.add("My deploy needs two approvals", owner="alice")
+        memory.add("I live in Porto", owner="alice")
+        memory.add("The deploy window is Tuesday at nine", owner="team/ops")
+        memory.add("A deploy without a ticket is rolled back", owner="team/ops")
+        memory.add("The deploy password is hunter2-Kx9!", owner="team/ops")
+        memory.add("The deploy of the rival team failed", owner="team/other")
+        yield memory
+
+
+def _key(running: Service, whole: Memory, name: str, *grants: dict[str, object]) -> Memory:
+    made = whole.make_key(name)
+    whole.set_grants(name, list(grants))
+    return Memory(running.url, token=made.key)
+
+
+def test_a_search_finds_own_and_shared_memories_and_says_whose_each_is(whole: Memory) -> None:
+    found = whole.search("When is the deploy window?", owner="alice", owners=["team/ops"], limit=3)
+    assert found.results[0].memory == "The deploy window is Tuesday at nine"
+    assert {(one.owner, one.memory) for one in found.results} == {
+        ("team/ops", "The deploy window is Tuesday at nine"),
+        ("team/ops", "A deploy without a ticket is rolled back"),
+        ("alice", "My deploy needs two approvals"),
+    }
+    relevances = [one.relevance for one in found.results]
+    assert relevances == sorted(relevances, reverse=True)
+    assert [one.owner for one in found.owners] == ["alice", "team/ops"]
+    assert found.total == sum(one.total for one in found.owners)
+    assert "hunter2" not in str(found.as_dict())
+    assert sum(one.count for one in found.withheld) == sum(part.count for one in found.owners for part in one.withheld)
+
+
+def test_a_search_of_one_owner_is_as_it_was(whole: Memory) -> None:
+    plain = whole.search("deploy", owner="alice", trace=False)
+    assert whole.search("deploy", owner="alice", owners=["alice"], trace=False).results[0].id == plain.results[0].id
+    assert plain.owners == []
+    assert plain.results[0].owner is None
+
+
+def test_what_is_shown_is_recorded_with_the_owner_of_the_memory(running: Service, whole: Memory) -> None:
+    def shown(owner: str) -> set[str]:
+        running.http.application.accesses.flush()
+        events = whole.events(owner=owner, types=["MemoriesAccessed"]).events
+        accesses = [one for event in events for one in (event.data or {}).get("accesses", ())]
+        return {memory_id for one in accesses for memory_id in one["shown"]}
+
+    found = whole.search("deploy", owner="alice", owners=["team/ops"], limit=10)
+    assert {one.owner for one in found.results} == {"alice", "team/ops"}
+    for owner in ("alice", "team/ops"):
+        of_owner = {one.id for one in found.results if one.owner == owner}
+        wait_until(lambda owner=owner, of_owner=of_owner: of_owner <= shown(owner))
+    assert not shown("team/other")
+
+
+def test_a_block_has_a_part_for_each_owner_within_one_budget(whole: Memory) -> None:
+    own = whole.context("When is the deploy window?", owner="alice")
+    block = whole.context("When is the deploy window?", owner="alice", owners=["team/ops", "nobody"], budget=600)
+    assert block.tokens <= 600
+    assert block.block.index("I live in Porto") < block.block.index("[Shared memory of team/ops")
+    assert block.block.rindex("[Shared memory of team/ops") < block.block.rindex("The deploy window is Tuesday")
+    assert "hunter2" not in block.block
+    assert "rival" not in block.block
+    assert "nobody" not in block.block
+    assert [one.owner for one in block.others] == ["team/ops", "nobody"]
+    assert [whole.get(one, owner="team/ops").content for one in block.others[0].injected] == [
+        "The deploy window is Tuesday at nine"
+    ]
+    assert set(block.injected) == set(own.injected)
+    assert own.others == []
+
+
+def test_a_block_that_is_put_into_a_prompt_is_recorded_with_each_owner(whole: Memory) -> None:
+    block = whole.context("When can I deploy?", owner="alice", owners=["team/ops"], turn_id="t-1", trace=True)
+    assert block.recorded.status == "appended"
+    assert block.others[0].recorded.status == "appended"
+    again = whole.context("When can I deploy?", owner="alice", owners=["team/ops"], turn_id="t-1", trace=True)
+    assert again.recorded.status == "already"
+    assert again.others[0].recorded.status == "already"
+
+
+def test_nothing_of_an_owner_who_may_not_be_read_appears_and_nothing_is_recorded(
+    running: Service, whole: Memory
+) -> None:
+    reads = {"verbs": ["read"], "owners": ["alice"], "sensitivity": 2}
+    with _key(running, whole, "alice-agent", reads) as agent:
+        before = [len(whole.history(owner=owner).changes) for owner in ("alice", "team/ops")]
+        for ask in (
+            lambda: agent.search("deploy", owner="alice", owners=["team/ops"]),
+            lambda: agent.context("deploy", owner="alice", owners=["team/ops"], trace=True),
+        ):
+            with pytest.raises(AccessDenied) as refusal:
+                ask()
+            assert "ticket" not in str(refusal.value)
+            assert "Tuesday" not in str(refusal.value.context)
+        assert [len(whole.history(owner=owner).changes) for owner in ("alice", "team/ops")] == before
+        assert agent.search("deploy", owner="alice").results
+
+
+def test_each_owner_is_narrowed_as_the_caller_is_there(running: Service, whole: Memory) -> None:
+    whole.add("Bob of the ops team has diabetes, tell him of a late deploy", owner="team/ops")
+    both = [
+        {"verbs": ["read"], "owners": [owner], "sensitivity": most} for owner, most in (("alice", 2), ("team/ops", 1))
+    ]
+    with _key(running, whole, "narrowed", *both) as agent:
+        assert "diabetes" in str(whole.search("late deploy", owner="alice", owners=["team/ops"], limit=20).as_dict())
+        assert "diabetes" not in str(
+            agent.search("late deploy", owner="alice", owners=["team/ops"], limit=20).as_dict()
+        )
+        assert "diabetes" not in str(agent.context("late deploy", owner="alice", owners=["team/ops"]).as_dict())
+
+
+@pytest.mark.parametrize(
+    ("given", "field"),
+    [
+        ({"owners": [f"o{number}" for number in range(8)]}, "owners"),
+        ({"owners": ["team/ops"], "cursor": "WyIzOjEyOCIsMTcwMCw1LCJhYiJd"}, "cursor"),
+        ({"owners": ["bad owner"]}, "owner"),
+    ],
+)
+def test_bad_input_names_the_field(whole: Memory, given: dict[str, object], field: str) -> None:
+    with pytest.raises(InputError) as refusal:
+        whole.search("deploy", owner="alice", **given)  # type: ignore[arg-type]
+    assert refusal.value.field == field
+
+
+def test_a_budget_that_is_too_small_for_all_is_refused(whole: Memory) -> None:
+    with pytest.raises(InputError) as refusal:
+        whole.context("deploy", owner="alice", owners=["team/ops"], budget=150)
+    assert refusal.value.field == "budget"
