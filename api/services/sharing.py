@@ -16,7 +16,7 @@ from engramlog_server.projections.prompt.block import LEAST_BUDGET, TITLES
 RESULTS = 5
 """Results if nobody says how many."""
 MOST_OTHERS = 7
-"""Most owners beside the first."""
+"""Most owners after the first."""
 LABEL_TOKENS = 40
 """Tokens that the label of another owner's part takes at most."""
 LABELS = {
@@ -97,7 +97,7 @@ def block_together(ask: Ask, given: Given, owners: Sequence[str]) -> Any:
 def _others(given: Given, owners: Sequence[str]) -> list[str]:
     others = [one for one in dict.fromkeys(owners) if one != given["owner"]]
     if len(others) > MOST_OTHERS:
-        raise refused("owners", f"{len(others)} owners", f"at most {MOST_OTHERS} beside the first")
+        raise refused("owners", f"{len(others)} owners", f"at most {MOST_OTHERS} other owners")
     return others
 
 

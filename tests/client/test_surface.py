@@ -236,7 +236,7 @@ def test_it_imports_nothing_of_the_service_and_only_one_library() -> None:
     assert loaded.isdisjoint({"engramlog_server", "redis", "fastapi", "msgspec", "orjson", "pydantic"})
     sources = [path.read_text("utf-8") for path in (CLIENT / "engramlog").rglob("*.py")]
     named = {name for text in sources for name in re.findall(r"^(?:from|import) (\w+)", text, re.MULTILINE)}
-    assert named - set(sys.stdlib_module_names) == {"engramlog", "httpx2", "langgraph"}
+    assert named - set(sys.stdlib_module_names) == {"agents", "engramlog", "httpx2", "langgraph"}
 
 
 def test_importing_it_makes_no_connection_and_no_thread() -> None:
