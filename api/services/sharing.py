@@ -11,18 +11,18 @@ from typing import Any
 
 from engramlog_server.api.choices import BUDGET
 from engramlog_server.events.errors import refused
-from engramlog_server.projections.prompt.block import LEAST_BUDGET, TITLES
+from engramlog_server.projections.language.prompt_text import estimated_tokens
+from engramlog_server.projections.prompt.block import LEAST_BUDGET, PARTS, STABLE, TITLES
 
 RESULTS = 5
 """Results if nobody says how many."""
 MOST_OTHERS = 7
 """Most owners after the first."""
-LABEL_TOKENS = 40
-"""Tokens that the label of another owner's part takes at most."""
 LABELS = {
-    "en": "[Shared memory of {owner}: {owner} wrote it, and is the user in it]",
-    "zh": "[{owner} 的共享记忆：由 {owner} 记录，其中的“用户”是 {owner}]",
+    "en": "[Shared memory of {owner}, who wrote it and is the user in it]",
+    "zh": "[{owner} 的共享记忆：由其记录，其中的“用户”即其本人]",
 }
+HALVES = ("stable", "turn")
 ONLY_FIRST = ("after", "session")
 """What is about the first owner alone: a position, and a conversation."""
 Ask = Callable[[Mapping[str, Any]], Any]
@@ -58,21 +58,28 @@ def found_together(ask: Ask, given: Given, owners: Sequence[str]) -> Any:
 def block_together(ask: Ask, given: Given, owners: Sequence[str]) -> Any:
     """The block of the first owner, with a part for each other owner under its name, within one budget."""
     others = _others(given, owners)
-    budget = int(given.get("budget") or BUDGET)
+    budget = BUDGET if given.get("budget") is None else given["budget"]
     share = budget // (len(others) + 1)
-    if share < LEAST_BUDGET + LABEL_TOKENS:
-        least = (LEAST_BUDGET + LABEL_TOKENS) * (len(others) + 1)
+    labels = {owner: _label_tokens(owner) for owner in others}
+    widest = len(HALVES) * max(labels.values(), default=0)
+    if share < LEAST_BUDGET + widest:
+        least = (LEAST_BUDGET + widest) * (len(others) + 1)
         raise refused("budget", budget, f"at least {least} tokens for {len(others) + 1} owners")
+    stable, most = given.get("stable_budget"), budget - share * len(others) - LEAST_BUDGET
+    if stable is not None and stable > most:  # before anything is recorded of the others
+        raise refused("stable_budget", stable, f"at most {most} tokens beside the parts of {len(others)} other owners")
     answers = [
-        ask({**_for(given, owner), "budget": share - LABEL_TOKENS, "messages": 0, "stable_budget": None})
+        ask({**_for(given, owner), "budget": share - len(HALVES) * labels[owner], "messages": 0, "stable_budget": None})
         for owner in others
     ]
-    used = sum(answer["tokens"] + LABEL_TOKENS for answer in answers if _says_something(answer))
+    told = [(owner, answer, _halves(answer)) for owner, answer in zip(others, answers, strict=True)]
+    used = sum(answer["sizes"][half] + labels[owner] for owner, answer, said in told for half in said)
     own = ask({**given, "budget": budget - used})
-    told = [(owner, answer) for owner, answer in zip(others, answers, strict=True) if _says_something(answer)]
     halves = {
-        half: "\n".join(filter(None, [own[half], *(_labelled(answer[half], owner) for owner, answer in told)]))
-        for half in ("stable", "turn")
+        half: "\n".join(
+            filter(None, [own[half], *(_labelled(answer[half], owner) for owner, answer, said in told if half in said)])
+        )
+        for half in HALVES
     }
     return {
         **own,
@@ -114,9 +121,17 @@ def _summed(withheld: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     return list(found.values())
 
 
-def _says_something(answer: Mapping[str, Any]) -> bool:
-    """Whether a block holds more than the time."""
-    return any(lines for name, lines in answer["parts"].items() if name != "time")
+def _halves(answer: Mapping[str, Any]) -> list[str]:
+    """The halves of a block that say more than the time."""
+    said = {
+        half: [answer["parts"].get(part) for part in PARTS if (part in STABLE) is (half == "stable")] for half in HALVES
+    }
+    return [half for half, parts in said.items() if any(parts)]
+
+
+def _label_tokens(owner: str) -> int:
+    """Tokens that the label of another owner's half takes at most."""
+    return max(estimated_tokens(label.format(owner=owner) + "\n") for label in LABELS.values())
 
 
 def _labelled(text: str, owner: str) -> str:

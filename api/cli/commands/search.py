@@ -20,6 +20,7 @@ HELP = {
     "kinds": "Only this kind; repeatable.",
     "tags": "Only this context tag; repeatable.",
     "speaker": "Only statements of this speaker.",
+    "owners": "Also this owner's memories; repeatable.",
     "since": "Created at or after: a day, 'last week'.",
     "until": "Created before the end of this.",
     "as_of": "Use what had happened by this time.",

@@ -28,6 +28,7 @@ def results(answer: Found, console: Console = out) -> None:
     console.print(f"[dim]{escape(place(answer))}[/]")
     columns = (
         ident(),
+        *((Column("whose", "owner", style="magenta"),) if answer.get("owners") else ()),
         words("memory", "said"),
         figure("score", places=3, style="green"),
         figure("weight", places=3),
@@ -90,7 +91,8 @@ def explained(answer: Found, console: Console = out) -> None:
     """Search results, and under them each one's score, part by part."""
     results(answer, console)
     for found in answer["results"]:
-        console.print(Text.assemble((found["id"], "bold"), f"  {found['score']:.3f}"))
+        whose = f"  {found['owner']}" if found.get("owner") else ""
+        console.print(Text.assemble((found["id"], "bold"), f"{whose}  {found['score']:.3f}"))
         why = found["explain"]
         weights, terms = why.get("weights") or {}, why["terms"]
         top = max((abs(value) for value in why["score"].values()), default=1.0) or 1.0

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import StringIO
 
+import httpx2
 import pytest
+from rich.console import Console
 
 from engramlog import AccessDenied, InputError, Memory
+from engramlog_server.api.cli.commands.search import HELP
+from engramlog_server.api.cli.show.search import explained
+from engramlog_server.projections.language.prompt_text import estimated_tokens
 from tests.given.client import Service, service
 from tests.given.http import TOKEN
 from tests.integration.live import wait_until
@@ -52,6 +58,22 @@ def test_a_search_finds_own_and_shared_memories_and_says_whose_each_is(whole: Me
     assert sum(one.count for one in found.withheld) == sum(part.count for one in found.owners for part in one.withheld)
 
 
+def test_the_command_takes_other_owners_and_its_table_says_whose_each_memory_is(
+    running: Service, whole: Memory
+) -> None:
+    assert "owners" in HELP
+    told = {"query": "deploy window", "owners": ["team/ops"], "trace": "false"}
+    with httpx2.Client(base_url=running.url, headers={"authorization": f"Bearer {TOKEN}"}) as http:
+        answers = [http.get("/v1/owners/alice/search", params=one).json() for one in (told, {"query": "deploy window"})]
+    printed = [StringIO(), StringIO()]
+    for answer, into in zip(answers, printed, strict=True):
+        explained(answer, Console(file=into, width=200))
+    rows = [line.split() for line in printed[0].getvalue().splitlines()]
+    for hit in answers[0]["results"]:
+        assert [row[1] for row in rows if row[:1] == [hit["id"]]] == [hit["owner"]] * 2
+    assert "whose" not in printed[1].getvalue()
+
+
 def test_a_search_of_one_owner_is_as_it_was(whole: Memory) -> None:
     plain = whole.search("deploy", owner="alice", trace=False)
     assert whole.search("deploy", owner="alice", owners=["alice"], trace=False).results[0].id == plain.results[0].id
@@ -89,6 +111,34 @@ def test_a_block_has_a_part_for_each_owner_within_one_budget(whole: Memory) -> N
     ]
     assert set(block.injected) == set(own.injected)
     assert own.others == []
+
+
+def test_labels_are_within_the_budget_however_long_a_name_is_and_a_half_of_nothing_but_the_time_is_left_out(
+    whole: Memory,
+) -> None:
+    long = "运维" * 60
+    whole.add("The 部署 key is with Kim", owner=long)
+    for budget in (1_500, 3_000):
+        block = whole.context("Hello", owner="alice", owners=[long], budget=budget, related="never")
+        assert estimated_tokens(block.block) <= block.tokens <= budget
+        assert f"[Shared memory of {long}" in block.stable
+        assert long not in block.turn
+
+
+def test_a_stable_part_without_room_is_refused_before_anything_is_recorded(whole: Memory) -> None:
+    before = len(whole.history(owner="team/ops").changes)
+    with pytest.raises(InputError) as refusal:
+        whole.context(
+            "When can I deploy?",
+            owner="alice",
+            owners=["team/ops"],
+            budget=500,
+            stable_budget=490,
+            turn_id="t-9",
+            trace=True,
+        )
+    assert refusal.value.field == "stable_budget"
+    assert len(whole.history(owner="team/ops").changes) == before
 
 
 def test_a_block_that_is_put_into_a_prompt_is_recorded_with_each_owner(whole: Memory) -> None:
@@ -131,6 +181,24 @@ def test_each_owner_is_narrowed_as_the_caller_is_there(running: Service, whole: 
         assert "diabetes" not in str(agent.context("late deploy", owner="alice", owners=["team/ops"]).as_dict())
 
 
+def test_an_owner_whom_the_caller_reads_in_another_mode_only_refuses_all_and_nothing_is_recorded(
+    running: Service, whole: Memory
+) -> None:
+    grants = [
+        {"verbs": ["read"], "owners": ["alice"]},
+        {"verbs": ["read"], "owners": ["team/ops"], "modes": ["review"]},
+    ]
+    with _key(running, whole, "review-alone", *grants) as agent:
+        before = len(whole.history(owner="alice").changes)
+        assert agent.search("deploy", owner="team/ops", mode="review").results
+        with pytest.raises(AccessDenied):
+            agent.search("deploy", owner="team/ops")
+        with pytest.raises(AccessDenied):
+            agent.search("deploy", owner="alice", owners=["team/ops"], trace=True)
+        running.http.application.accesses.flush()
+        assert len(whole.history(owner="alice").changes) == before
+
+
 @pytest.mark.parametrize(
     ("given", "field"),
     [
@@ -145,7 +213,8 @@ def test_bad_input_names_the_field(whole: Memory, given: dict[str, object], fiel
     assert refusal.value.field == field
 
 
-def test_a_budget_that_is_too_small_for_all_is_refused(whole: Memory) -> None:
+@pytest.mark.parametrize("budget", [0, 150])
+def test_a_budget_that_is_too_small_for_all_is_refused(whole: Memory, budget: int) -> None:
     with pytest.raises(InputError) as refusal:
-        whole.context("deploy", owner="alice", owners=["team/ops"], budget=150)
+        whole.context("deploy", owner="alice", owners=["team/ops"], budget=budget)
     assert refusal.value.field == "budget"
