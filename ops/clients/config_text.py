@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from engramlog_server.events.errors import InputError
 
-Path = tuple[str, ...]
+Path = tuple[str | int, ...]
+"""Names of members; a number is a place in a list."""
 _BLANK = re.compile(r"(?:[\s\ufeff]|//[^\n]*|/\*.*?\*/)*", re.DOTALL)
 _SCALAR = re.compile(r"[-+.\w]+")
 _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
@@ -30,8 +31,10 @@ class Node(NamedTuple):
     """Name, start of the name, and value of each member of an object."""
     items: tuple[Node, ...] = ()
 
-    def member(self, name: str) -> Node | None:
-        """The value of a name; the last one, as parsers take it."""
+    def member(self, name: str | int) -> Node | None:
+        """The value of a name, the last one, as parsers take it; of a number the element there."""
+        if isinstance(name, int):
+            return self.items[name] if name < len(self.items) else None
         return next((node for key, _, node in reversed(self.members) if key == name), None)
 
 
@@ -109,17 +112,21 @@ def with_entry(text: str, path: Path, value: Any, *, append: bool = False) -> st
         rest.pop(0)
     done = path[: len(path) - len(rest)]
     if rest and not isinstance(node.value, dict):
-        raise InputError(f"{'.'.join(done)}: got {_kind(node)}; allowed: an object. Nothing was written")
+        raise InputError(f"{_dotted(done)}: got {_kind(node)}; allowed: an object. Nothing was written")
     if not rest:
         if not append:
             return text[: node.start] + _spelled(text, value, node.start) + text[node.end :]
         if not isinstance(node.value, list):
-            raise InputError(f"{'.'.join(done)}: got {_kind(node)}; allowed: a list. Nothing was written")
+            raise InputError(f"{_dotted(done)}: got {_kind(node)}; allowed: a list. Nothing was written")
         return _put(text, node, None, value)
     made: Any = [value] if append else value
     for name in reversed(rest[1:]):
         made = {name: made}
-    return _put(text, node, rest[0], made)
+    return _put(text, node, str(rest[0]), made)
+
+
+def _dotted(path: Path) -> str:
+    return ".".join(map(str, path))
 
 
 def _kind(node: Node) -> str:
@@ -142,7 +149,8 @@ def _put(text: str, node: Node, name: str | None, value: Any) -> str:
         return f"{text[: ends[-1]]},{line}{inner}{label}{spelled}{text[ends[-1] :]}"
     step = "\t" if "\t" in outer else "  "
     spelled = _pretty(value, outer + step, step, line)
-    return f"{text[: node.start + 1]}{line}{outer}{step}{label}{spelled}{line}{outer}{text[node.end - 1 :]}"
+    inside = text[node.start + 1 : node.end - 1].rstrip()  # a comment stays
+    return f"{text[: node.start + 1]}{inside}{line}{outer}{step}{label}{spelled}{line}{outer}{text[node.end - 1 :]}"
 
 
 def _indent(text: str, at: int) -> str:
@@ -174,6 +182,12 @@ def without_entries(text: str, path: Path, is_ours: Callable[[Any], bool]) -> st
     return text
 
 
+def listed(text: str, path: Path) -> list[Any]:
+    """The list at a path; empty if there is none."""
+    found = _at(text, path)
+    return found[1].value if found is not None and isinstance(found[1].value, list) else []
+
+
 def without_empty(text: str, path: Path) -> str:
     """The text without the value at a path if it is an empty object or list."""
     found = _at(text, path)
@@ -191,20 +205,22 @@ def _at(text: str, path: Path) -> tuple[Node, Node] | None:
     return parent, node
 
 
-def _cut_member(text: str, parent: Node, name: str) -> str:
+def _cut_member(text: str, parent: Node, name: str | int) -> str:
     places = [(start, one.end) for _, start, one in parent.members]
     found = [number for number, (key, _, _) in enumerate(parent.members) if key == name]
     return _cut(text, parent, places, found[-1])
 
 
 def _cut(text: str, node: Node, places: Sequence[tuple[int, int]], number: int) -> str:
-    """The text without one of the members or elements of a container, and without the comma and the space around it."""
+    """The text without one of the members or elements of a container, its comma and the space around it; comments stay."""
     start, end = places[number]
     if number:
         return text[: places[number - 1][1]] + text[end:]
-    if len(places) > 1:
-        return text[:start] + text[places[1][0] :]
-    return text[: node.start + 1] + text[node.end - 1 :]
+    comma = _blank(text, end)
+    if text[comma] == ",":
+        return text[:start] + text[end:comma].lstrip() + text[comma + 1 :].lstrip()
+    before, after = text[node.start + 1 : start], text[end : node.end - 1]
+    return text[: node.start + 1] + (before + after if (before + after).strip() else "") + text[node.end - 1 :]
 
 
 # --- TOML -----------------------------------------------------------------------------------------------------------
@@ -218,7 +234,7 @@ def read_toml(text: str) -> dict[str, Any]:
         raise InputError(f"configuration: got a text that is not TOML ({error}); nothing was written") from None
 
 
-def with_table(text: str, path: Path, value: dict[str, Any]) -> str:
+def with_table(text: str, path: tuple[str, ...], value: dict[str, Any]) -> str:
     """The text with a table behind everything else."""
     line = "\r\n" if "\r\n" in text else "\n"
     plain = {name: told for name, told in value.items() if not isinstance(told, dict)}
@@ -237,8 +253,11 @@ def _toml(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def without_table(text: str, path: Path) -> str:
-    """The text without a table and the tables in it: their headers, and the lines below each up to a blank line or a comment."""
+def without_table(text: str, path: tuple[str, ...]) -> str:
+    """The text without a table and the tables in it: their headers, and the lines below each up to a blank line or a comment.
+
+    Raises InputError if that is not all of the table, or more than it.
+    """
     name = r"\s*\.\s*".join(rf'(?:{re.escape(one)}|"{re.escape(one)}")' for one in path)
     ours = re.compile(rf"\s*\[\s*{name}\s*[.\]]")
     kept: list[str] = []
@@ -251,4 +270,27 @@ def without_table(text: str, path: Path) -> str:
         elif not inside or not line.strip() or line.lstrip().startswith(("#", "[")):
             inside = False
             kept.append(line)
-    return "".join(kept)
+    made = "".join(kept)
+    left = _read_lines(made)
+    if left is not None and left.get(path[0]) == {}:
+        del left[path[0]]
+    if left != _without(_read_lines(text), path):
+        raise InputError(
+            f"configuration: got {'.'.join(path)} in an unusual form; take it out by hand. Nothing was written"
+        )
+    return made
+
+
+def _read_lines(text: str) -> dict[str, Any] | None:
+    try:
+        return tomllib.loads(text)
+    except tomllib.TOMLDecodeError:
+        return None
+
+
+def _without(value: Any, path: tuple[str, ...]) -> Any:
+    """A value without what is at a path, and without tables that are empty then."""
+    if not isinstance(value, dict) or path[0] not in value:
+        return value
+    below = _without(value[path[0]], path[1:]) if path[1:] else {}
+    return {name: one for name, one in value.items() if name != path[0]} | ({path[0]: below} if below else {})

@@ -14,6 +14,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
+from stat import S_ISREG
 from typing import TYPE_CHECKING, Any, Final
 
 from engramlog_server.ops.clients.table import ADAPTERS, EVENTS, Adapter, Event
@@ -43,6 +44,8 @@ MOST_TEXT: Final = 10_000
 """Characters of a message that a context block is asked for."""
 MOST_SESSIONS: Final = 200
 """Sessions of a client that are remembered: how far a transcript was read, and whether the stable part is still owed."""
+MOST_PATH: Final = 8_192
+"""Characters of the file that leads from a worktree to its repository."""
 MOST_ANSWER: Final = 4 * 1024 * 1024
 _HOOK_CONTEXT = re.compile(r"<hook_context>.*?</hook_context>\s*", re.DOTALL)
 """How Gemini CLI puts what hooks added before the prompt that it shows to hooks."""
@@ -257,13 +260,18 @@ class Hook:
 
     def _transcript(self, payload: Json, state: _State) -> tuple[list[bytes], int]:
         """Lines of the transcript that were not sent before, and where they end."""
-        with Path(_text(payload, "transcript_path")).open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
+        path = _text(payload, "transcript_path")
+        with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+            found = os.fstat(file.fileno())
+            if not S_ISREG(found.st_mode):
+                raise Refused("transcript_path: got something that is not a file")
+            size = found.st_size
             start = state.told.get("offset", 0)
             start = start if isinstance(start, int) and 0 <= start <= size else 0
             skipped = size - start > MOST_TRANSCRIPT
             file.seek(size - MOST_TRANSCRIPT if skipped else start)
             whole, _, rest = file.read(MOST_TRANSCRIPT).rpartition(b"\n")
+            size = file.tell()  # it may have grown since
         if skipped:
             whole = whole.partition(b"\n")[2]
         lines = [line for line in whole.split(b"\n") if len(line) <= MOST_LINE and self._is_said(line)]
@@ -428,7 +436,8 @@ def project_of(payload: Mapping[str, Any]) -> str | None:
         mark = place / ".git"
         with suppress(OSError, UnicodeDecodeError):
             if mark.is_file():  # gitdir: /repository/.git/worktrees/name
-                pointed = mark.read_text().removeprefix("gitdir:").strip()
+                with mark.open() as file:
+                    pointed = file.read(MOST_PATH).removeprefix("gitdir:").strip()
                 if "/.git/worktrees/" in pointed:
                     return Path(pointed.partition("/.git/worktrees/")[0]).name or None
             if mark.exists():

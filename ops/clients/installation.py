@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from difflib import unified_diff
 from hashlib import sha256
 from importlib.resources import files
 from pathlib import Path
+from stat import S_ISREG
 from typing import Any, TypedDict
 
 from engramlog_server.events.errors import InputError
@@ -31,6 +33,11 @@ MOST_BYTES = 64 * 1024 * 1024
 """Of a configuration file."""
 PLUGIN_COMMAND = "const COMMAND = [] // program and arguments"
 KEY_SHOWN = "egl_…"
+_OTHERS_KEY = re.compile(
+    r'((?:key|token|secret|password|authorization|credential)[^"\s:=,]*"?\s*[:=,]\s*)"(?!egl_|to be made")(?:[^"\\]|\\.)+"',
+    re.IGNORECASE,
+)
+"""A value that stands behind such a name in somebody's configuration."""
 
 
 class KeptFile(TypedDict):
@@ -61,6 +68,8 @@ class Change:
     """The file without the memory, to which `uninstall` goes back."""
     after: str | None
     remark: str = ""
+    has_key: bool = False
+    """Whether a key is written into it: then only its user may read it."""
 
     @property
     def changes(self) -> bool:
@@ -68,7 +77,7 @@ class Change:
         return self.after != self.before
 
     def shown(self, secrets: Sequence[str]) -> str:
-        """The change as a unified diff, without keys."""
+        """The change as a unified diff, without keys, those of other programs in the same file included."""
         lines = unified_diff(
             (self.before or "").splitlines(),
             (self.after or "").splitlines(),
@@ -76,7 +85,7 @@ class Change:
             str(self.path),
             lineterm="",
         )
-        text = "\n".join(lines)
+        text = _OTHERS_KEY.sub(r'\1"…"', "\n".join(lines))
         for secret in filter(None, secrets):
             text = text.replace(secret, KEY_SHOWN)
         return text
@@ -126,6 +135,10 @@ class Place:
             return told
         return None
 
+    def serves(self, known: Installed | None, owner: str) -> bool:
+        """Whether it is installed for an owner, with the key of its hooks."""
+        return known is not None and known["owner"] == owner and (self.own / HOOK_FILE).exists()
+
     def command(self, event: Event | None = None) -> list[str]:
         """Program and arguments of a hook; without an event as the plugin takes them: the program first, `hook EVENT` left out."""
         rest = ["--client", self.adapter.name, "--data", str(self.data)]
@@ -149,7 +162,7 @@ def plan_install(place: Place, owner: str, server_key: str) -> list[Change]:
     change = texts[place.path(adapter.servers)]
     environment = {"ENGRAMLOG_DATA": str(place.data), "ENGRAMLOG_KEY": server_key}
     entry = adapter.server([*place.program, "mcp", "--owner", owner], environment)
-    change.after = _with_server(place, change, entry)
+    change.after, change.has_key = _with_server(place, change, entry), True
     if adapter.plugin is not None:
         change = texts[place.path(adapter.plugin)]
         if change.now is not None:
@@ -211,13 +224,18 @@ def _digest(text: str) -> str:
 
 def _read(path: Path) -> str | None:
     try:
+        found = path.stat()
+        if not S_ISREG(found.st_mode):
+            raise InputError(f"{path}: got something that is not a file; nothing was written")
+        if found.st_uid != os.geteuid():
+            raise InputError(f"{path}: got a file of user {found.st_uid}; install as that user. Nothing was written")
+        if found.st_size > MOST_BYTES:
+            raise InputError(f"{path}: got {found.st_size:,} bytes; allowed: {MOST_BYTES:,}. Nothing was written")
         raw = path.read_bytes()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise InputError(f"{path}: got a file that cannot be read ({error.strerror}); nothing was written") from None
-    if len(raw) > MOST_BYTES:
-        raise InputError(f"{path}: got {len(raw):,} bytes; allowed: {MOST_BYTES:,}. Nothing was written")
     try:
         return raw.decode()
     except UnicodeDecodeError:
@@ -226,14 +244,18 @@ def _read(path: Path) -> str | None:
 
 def _write(change: Change) -> None:
     path = change.path.resolve()  # a link to a file elsewhere stays a link
-    if change.after is None:
-        path.unlink(missing_ok=True)
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    mode = path.stat().st_mode & 0o777 if path.exists() else None
-    replace_file(path, change.after.encode())
-    if mode is not None:
-        path.chmod(mode)
+    try:
+        if change.after is None:
+            path.unlink(missing_ok=True)
+            return
+        path.parent.mkdir(parents=True, exist_ok=True)
+        mode = path.stat().st_mode & 0o777 if path.exists() else None
+        replace_file(path, change.after.encode())
+        if mode is not None:
+            path.chmod(mode & 0o700 if change.has_key else mode)
+    except OSError as error:
+        told = f"{path}: got a file that cannot be written ({error.strerror})"
+        raise InputError(f"{told}; make it writable, then run the command again") from None
 
 
 def _without_ours(place: Place, path: Path, text: str | None, kept: KeptFile | None) -> str | None:
@@ -262,6 +284,9 @@ def _emptied(place: Place, path: Path, text: str, kept: KeptFile | None) -> str:
     emptied: list[tuple[str, ...]] = [("hooks", name) for group in names for name in group] if adapter.hooks else []
     for place_of in emptied:
         text = config_text.without_entries(text, place_of, lambda entry: _is_hook_of(adapter, entry))
+        for number in range(len(config_text.listed(text, place_of))):  # a user may have put an own hook beside ours
+            among: config_text.Path = (*place_of, number, "hooks")
+            text = config_text.without_entries(text, among, lambda entry: _is_hook_of(adapter, entry))
     if kept is not None and path == place.path(adapter.servers):
         text = config_text.without_entries(text, adapter.server_path, lambda _: True)
     known = {} if not before or not before.strip() else config_text.read_json(before).value
@@ -280,13 +305,14 @@ def _has(known: Any, path: Sequence[str]) -> bool:
 
 
 def _is_hook_of(adapter: Adapter, entry: Any) -> bool:
-    """Whether an element of a list of hooks is one of ours: its command calls `hook EVENT --client NAME`."""
+    """Whether an element of a list of hooks is ours alone: all its commands call `hook EVENT --client NAME`."""
     if not isinstance(entry, dict):
         return False
     listed = entry.get("hooks")
     rows = listed if isinstance(listed, list) else [entry]
-    commands = [one.get("command") for one in rows if isinstance(one, dict)]
-    return any(isinstance(one, str) and f"--client {adapter.name} " in one and " hook " in one for one in commands)
+    commands = [one.get("command") if isinstance(one, dict) else None for one in rows]
+    calls = [isinstance(one, str) and f"--client {adapter.name} " in one and " hook " in one for one in commands]
+    return bool(calls) and all(calls)
 
 
 def _with_hooks(place: Place, text: str | None) -> str:

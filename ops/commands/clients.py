@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from getpass import getuser
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -48,7 +49,9 @@ def install(
     Other entries of the client's configuration stay as they are. `engramlog uninstall CLIENT` goes back.
     """
     from engramlog_server.api.requests.checks import check_owner
+    from engramlog_server.ops.clients.hook import FOLDER
     from engramlog_server.ops.clients.installation import install_files, plan_install
+    from engramlog_server.ops.durable import FileLock
 
     if client == LIST:
         _list(json)
@@ -56,23 +59,26 @@ def install(
     place = _place(client)
     known = place.installed()
     whose = check_owner(owner or (known["owner"] if known else getuser()))
-    same = known is not None and known["owner"] == whose
-    key = known["server_key"] if known is not None and same else ""
-    changes = plan_install(place, whose, key or "to be made")
+    same, key = place.serves(known, whose), known["server_key"] if known is not None else ""
+    changes = plan_install(place, whose, key if same else "to be made")
     if same and not any(one.changes for one in changes):
         _told(place, changes, "already installed", json)
         return
     if not _wanted(place, changes, [key], yes=yes, dry_run=dry_run, json=json):
         return
-    if known is not None and same:
-        install_files(place, known, changes, None)
-    else:
-        if known is not None:
-            _revoke(context, known)
-        hook_key, hook_id = _issue(context, place.adapter, whose, "hooks", HOOK_GRANT)
-        server_key, server_id = _issue(context, place.adapter, whose, "mcp", SERVER_GRANT)
-        installed: Installed = {"owner": whose, "server_key": server_key, "key_ids": [hook_id, server_id], "files": []}
-        install_files(place, installed, plan_install(place, whose, server_key), hook_key)
+    with FileLock(place.data / FOLDER):
+        known = place.installed()  # another installation may have come first, and the client may have written its files
+        if known is not None and place.serves(known, whose):
+            install_files(place, known, plan_install(place, whose, known["server_key"]), None)
+        else:
+            plan_install(place, whose, "to be made")
+            if known is not None:
+                _revoke(context, known)
+            hook_key, hook_id = _issue(context, place.adapter, whose, "hooks", HOOK_GRANT)
+            server_key, server_id = _issue(context, place.adapter, whose, "mcp", SERVER_GRANT)
+            ids = [hook_id, server_id]
+            installed: Installed = {"owner": whose, "server_key": server_key, "key_ids": ids, "files": []}
+            install_files(place, installed, plan_install(place, whose, server_key), hook_key)
     _told(place, changes, "installed", json)
 
 
@@ -84,7 +90,9 @@ def uninstall(
 
     If you changed a file since, only the entries of engramlog are removed, and the command says so.
     """
+    from engramlog_server.ops.clients.hook import FOLDER
     from engramlog_server.ops.clients.installation import forget, plan_uninstall, write
+    from engramlog_server.ops.durable import FileLock
 
     place = _place(client)
     installed = place.installed()
@@ -93,9 +101,12 @@ def uninstall(
     changes = plan_uninstall(place, installed)
     if not _wanted(place, changes, [installed["server_key"]], yes=yes, dry_run=dry_run, json=json):
         return
-    write(changes)
-    _revoke(context, installed)
-    forget(place)
+    with FileLock(place.data / FOLDER):
+        installed = place.installed() or installed
+        changes = plan_uninstall(place, installed)  # the client may have written its files meanwhile
+        write(changes)
+        _revoke(context, installed)
+        forget(place)
     _told(place, changes, "uninstalled", json)
 
 
@@ -209,4 +220,5 @@ def _revoke(context: typer.Context, installed: Installed) -> None:
 
     for key_id in installed["key_ids"]:
         given = {"key_id": key_id, "reason": "engramlog uninstall", "actor": "user"}
-        Call(context, REVOKE, given, True).answer()
+        with suppress(InputError):  # a store that was made anew has no such key
+            Call(context, REVOKE, given, True).answer()

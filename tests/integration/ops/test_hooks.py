@@ -160,6 +160,35 @@ def test_new_lines_of_a_transcript_are_recorded_and_never_a_block_of_ours(here: 
     assert not any("What follows was recorded" in text or "Nora" in text for _, _, text in here.said())
 
 
+def test_a_transcript_that_is_no_file_is_left_at_once_and_other_files_are_not_sent(here: Here, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "huge").touch()
+    os.truncate(tmp_path / "huge", 10**10)
+    before = len(problems(here.data))
+    for number, path in enumerate((tmp_path / "pipe", "/dev/zero", "/etc/passwd", tmp_path / "huge")):
+        told = {"transcript_path": str(path), "session_id": f"elsewhere-{number}"}
+        out, err, _ = here.hook("claude-code", "stop", here.payload("claude-code", "stop", **told))
+        assert (out, err) == ("", "")
+    wait_until(lambda: len(problems(here.data)) >= before + 2)
+    told_of = [one["problem"] for one in problems(here.data)[before:]]
+    assert told_of == ["transcript_path: got something that is not a file"] * 2
+    assert not any("root:" in text for _, _, text in here.said())
+
+
+def test_two_installations_at_once_are_one(here: Here) -> None:
+    here.command("uninstall", "cursor", "--yes")
+    program = Path(sys.executable).with_name("engramlog")
+    words = [program, "install", "cursor", "--owner", "alice", "--yes", "--json"]
+    both = [subprocess.Popen(words, env=here.environment, stdout=subprocess.DEVNULL) for _ in range(2)]
+    assert [one.wait() for one in both] == [0, 0]
+    keys = {one["principal"]: one["keys"] for one in here.command("access")["principals"]}
+    for what in ("hooks", "mcp"):
+        assert [one["state"] for one in keys[f"cursor-{what}"]].count("live") == 1
+    written = json.loads((here.home / ".cursor" / "mcp.json").read_text())["mcpServers"]["engramlog"]["env"]
+    (live,) = [one["key_id"] for one in keys["cursor-mcp"] if one["state"] == "live"]
+    assert live in written["ENGRAMLOG_KEY"]
+
+
 def test_turns_have_the_git_repository_as_their_project(here: Here) -> None:
     listed = here.command("list", "alice", "--project", "proj")
     assert listed["memories"]

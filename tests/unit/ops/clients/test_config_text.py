@@ -82,6 +82,46 @@ def test_another_kind_where_ours_belongs_is_refused(text: str) -> None:
         with_entry(text, ("hooks", "Stop"), OURS, append=True)
 
 
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("{\n  // mine\n}", "// mine"),
+        ('{"hooks": {"Stop": [\n  // mine\n]}}', "// mine"),
+        ('{"hooks": {"Stop": []} /* mine */}', "/* mine */"),
+    ],
+)
+def test_comments_stay_where_ours_is_put_in_and_taken_out(text: str, left: str) -> None:
+    made = with_entry(text, ("hooks", "Stop"), OURS, append=True)
+    assert left in made
+    later = (
+        with_entry(made, ("hooks", "Stop"), {"a": 1}, append=True)
+        .replace('{"a"', '// later\n{"a"')
+        .replace("{\n", "// later\n{\n", 1)
+    )
+    gone = without_entries(later, ("hooks", "Stop"), is_ours)
+    assert read_json(gone).value["hooks"]["Stop"] == [{"a": 1}]
+    assert left in gone
+    assert later.count("// later") == gone.count("// later")
+    assert left in without_entries(made, ("hooks", "Stop"), is_ours)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        '\n[mcp_servers.engramlog]\nargs = [\n  "mcp",\n\n  "--owner",\n]\n',
+        '\n[mcp_servers]\nengramlog = {command = "x"}\n',
+        '\nmcp_servers.engramlog.command = "x"\n',
+    ],
+)
+def test_a_table_that_cannot_be_taken_out_whole_is_refused(changed: str) -> None:
+    with pytest.raises(InputError, match="by hand"):
+        without_table(f'model = "x"\n{changed}', PATH)
+
+
+def test_a_table_is_taken_out_of_an_empty_one() -> None:
+    assert without_table("[mcp_servers]\n\n[mcp_servers.engramlog]\na = 1\n", PATH) == "[mcp_servers]\n"
+
+
 PATH = ("mcp_servers", "engramlog")
 SERVER = {"command": '/a "b"/engramlog', "args": ["mcp", "--owner", "爱丽丝"], "env": {"ENGRAMLOG_DATA": "/d"}}
 

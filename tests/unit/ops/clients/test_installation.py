@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import tomllib
 from pathlib import Path
@@ -157,7 +158,55 @@ def test_a_link_to_the_configuration_stays_a_link(tmp_path: Path) -> None:
     installed(place)
     assert place.path(place.adapter.servers).is_symlink()
     assert "engramlog" in (tmp_path / "dotfile").read_text()
-    assert (tmp_path / "dotfile").stat().st_mode & 0o777 == 0o644
+    assert (tmp_path / "dotfile").stat().st_mode & 0o777 == 0o600  # there is a key in it
+
+
+def test_a_hook_that_its_user_put_beside_ours_stays(tmp_path: Path) -> None:
+    place = Place(ADAPTERS["codex"], tmp_path, {}, tmp_path / "home", ("/usr/bin/engramlog",))
+    (tmp_path / "home" / ".codex").mkdir(parents=True)
+    installed(place)
+    path = place.path(place.adapter.hooks or place.adapter.servers)
+    told = json.loads(path.read_text())
+    mine = {"type": "command", "command": "notify-send done"}
+    told["hooks"]["Stop"][0]["hooks"].append(mine)
+    path.write_text(json.dumps(told))
+    taken_out(place)
+    assert json.loads(path.read_text()) == {"hooks": {"Stop": [{"hooks": [mine]}]}}
+
+
+def test_a_change_that_is_shown_has_no_keys_of_others(tmp_path: Path) -> None:
+    place = Place(ADAPTERS["cursor"], tmp_path, {}, tmp_path / "home", ("/usr/bin/engramlog",))
+    (tmp_path / "home" / ".cursor").mkdir(parents=True)
+    theirs = {"command": "x", "args": ["--api-key", "a-key"], "env": {"GH_TOKEN": 'a-"token'}, "note": "kept"}
+    place.path(place.adapter.servers).write_text(json.dumps({"mcpServers": {"theirs": theirs}}))
+    shown = "".join(one.shown([KEY]) for one in plan_install(place, "alice", KEY))
+    assert "a-key" not in shown
+    assert "token" not in shown
+    assert "kept" in shown
+
+
+def test_what_is_no_file_or_another_users_is_refused_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    place = Place(ADAPTERS["cursor"], tmp_path, {}, tmp_path / "home", ("/usr/bin/engramlog",))
+    (tmp_path / "home" / ".cursor").mkdir(parents=True)
+    path = place.path(place.adapter.servers)
+    os.mkfifo(path)
+    with pytest.raises(InputError, match="not a file"):
+        plan_install(place, "alice", KEY)
+    path.unlink()
+    path.write_text("{}")
+    monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
+    with pytest.raises(InputError, match="install as that user"):
+        plan_install(place, "alice", KEY)
+
+
+def test_an_installation_that_was_killed_before_the_hooks_had_their_key_is_none(tmp_path: Path) -> None:
+    place = Place(ADAPTERS["cursor"], tmp_path, {}, tmp_path / "home", ("/usr/bin/engramlog",))
+    (tmp_path / "home").mkdir()
+    installed(place)
+    assert place.serves(place.installed(), "alice")
+    assert not place.serves(place.installed(), "bob")
+    (place.own / "hook.json").unlink()
+    assert not place.serves(place.installed(), "alice")
 
 
 @pytest.mark.parametrize(
