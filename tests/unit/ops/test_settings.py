@@ -58,7 +58,7 @@ CLUSTER = "redis+cluster://app:of-the-nodes@a:6379,b:6379"
 @each_row(
     ("told", "name", "allowed"),
     [
-        ({"REDIS_URL": CLUSTER}, "QUEUE_URL", "a URL of one Redis, for jobs"),
+        ({"REDIS_URL": CLUSTER}, "QUEUE_URL", "a URL of one Redis, because jobs do not run on a Cluster"),
         ({"REDIS_URL": CLUSTER, "QUEUE_URL": CLUSTER}, "QUEUE_URL", "jobs do not run on a Cluster"),
         ({"REDIS_URL": CLUSTER + "/1"}, "REDIS_URL", "a Cluster has the database 0 alone"),
     ],

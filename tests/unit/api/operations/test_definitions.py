@@ -62,6 +62,7 @@ def taken_by(function: Any) -> set[str]:
 def test_a_service_takes_what_an_operation_may_be_told(operation: Operation) -> None:
     names = taken_by(called(operation))
     told = {one.name for one in operation.question if one.kind != NEVER} - OF_ENDPOINTS.get(operation, set())
+    told -= {"owners"} if operation.together else set()
     told |= set(operation.fixed)
     assert told <= names
 
