@@ -16,6 +16,10 @@ Message = Mapping[str, Any]
 """`{"role": ..., "content": ...}`, as the library has it."""
 
 
+MOST_TEXT = 10_000
+"""Characters of a message that a context block is asked for: its beginning and its end."""
+
+
 class Block(NamedTuple):
     """What goes into a request."""
 
@@ -41,6 +45,8 @@ class Conversation:
         if at is None:
             return None
         text, turn = text_of(messages[at]), self._turn(messages, at)
+        if len(text) > MOST_TEXT:
+            text = text[: MOST_TEXT // 2 - 1] + "\n" + text[-MOST_TEXT // 2 :]
         try:
             known = self.memory.context(text, session=self.session, turn_id=turn, budget=self._budget, trace=True)
         except EngramlogError as error:
@@ -81,7 +87,8 @@ def last_of_user(messages: Sequence[Message]) -> int | None:
 def text_of(message: Message) -> str:
     """The text of a message: a text, or the texts of its parts."""
     content = message.get("content") or ""
-    parts = [content] if isinstance(content, str) else [one.get("text") for one in content if isinstance(one, Mapping)]
+    listed = content if isinstance(content, list | tuple) else ()
+    parts = [content] if isinstance(content, str) else [one.get("text") for one in listed if isinstance(one, Mapping)]
     return "\n".join(part for part in parts if isinstance(part, str))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import httpx2
 import pytest
@@ -186,6 +186,97 @@ def test_a_broken_memory_never_stops_a_call(plain: OpenAI, model: Model, caplog:
     assert wrap_openai(plain, nowhere).chat.completions.create(model="m", messages=asked).choices
     assert model.asked[0]["messages"] == asked
     assert "no context block" in caplog.text
+
+
+def test_raw_and_streaming_responses_are_the_callers_and_what_was_said_is_recorded(
+    memory: Memory, plain: OpenAI, model: Model
+) -> None:
+    client = wrap_openai(plain, memory)
+    raw = client.chat.completions.with_raw_response.create(model="m", messages=say("One"))
+    assert raw.parse().choices[0].message.content == "Noted."
+    assert client.responses.with_raw_response.create(model="m", input="Two").parse().output_text == "Noted."
+    with client.chat.completions.with_streaming_response.create(model="m", messages=say("Three")) as body:
+        assert b"Noted." in body.read()
+    later = client.chat.completions.with_raw_response.create(model="m", messages=say("Four"), stream=True).parse()
+    assert "".join(one.choices[0].delta.content or "" for one in later) == "Noted."
+    assert turns(memory) == ["One", "Noted.", "Two", "Noted.", "Three", "Four"]
+    assert all("peanuts" in str(one.get("messages") or one.get("input")) for one in model.asked)
+
+
+def test_a_stream_is_taken_event_by_event_and_recorded_when_it_is_left(memory: Memory, plain: OpenAI) -> None:
+    client = wrap_openai(plain, memory)
+    with client.chat.completions.create(model="m", messages=say("One"), stream=True) as stream:
+        assert next(stream).choices[0].delta.content == "Not"
+    assert turns(memory) == ["One", "Not"]
+    with client.chat.completions.stream(model="m", messages=say("Two")) as helper:
+        assert helper.get_final_completion().choices[0].message.content == "Noted."
+    assert turns(memory)[2:] == ["Two", "Noted."]
+
+
+def test_a_copy_with_other_options_has_the_memory_too(memory: Memory, plain: OpenAI, model: Model) -> None:
+    copied = wrap_openai(plain, memory).with_options(timeout=5).copy(max_retries=1)
+    copied.chat.completions.create(model="m", messages=say("What may I not eat?"))
+    assert str(model.asked[0]["messages"]).count("peanuts") == 1
+    assert turns(memory) == ["What may I not eat?", "Noted."]
+
+
+def test_what_needs_no_block_is_sent_as_it_was_given(plain: OpenAI, model: Model) -> None:
+    nowhere = Memory("http://127.0.0.1:9", token="none").of("alice")
+    client = wrap_openai(plain, nowhere)
+    client.responses.create(model="m", prompt={"id": "p"})
+    client.responses.create(model="m", input="Hello")
+    client.chat.completions.create(model="m", messages=[{"role": "user", "content": 7}])  # type: ignore[typeddict-item]
+    assert model.asked[0] == {"model": "m", "prompt": {"id": "p"}}
+    assert model.asked[1]["input"] == "Hello"
+    assert model.asked[2]["messages"] == [{"role": "user", "content": 7}]
+    with pytest.raises(TypeError, match="messages"):
+        client.chat.completions.create(model="m")  # type: ignore[call-overload]
+
+
+def test_objects_of_the_library_are_sent_without_fields_that_they_never_had(
+    memory: Memory, plain: OpenAI, model: Model
+) -> None:
+    client = wrap_openai(plain, memory)
+    items: list[Any] = [*plain.responses.create(model="m", input="Hi").output, {"role": "user", "content": "My diet?"}]
+    client.responses.create(model="m", input=items)
+    plain.responses.create(model="m", input=items)
+    assert [one for one in model.asked[1]["input"] if one in model.asked[2]["input"]] == model.asked[2]["input"]
+    picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,AA=="}}
+    asked: Any = {"role": "user", "content": [picture, {"type": "text", "text": "What may I not eat?"}]}
+    client.chat.completions.create(model="m", messages=[asked])
+    assert model.asked[3]["messages"][-1] == asked
+    assert "peanuts" in str(model.asked[3]["messages"][:-1])
+
+
+def test_a_long_message_gets_a_block_by_its_beginning_and_its_end(memory: Memory, plain: OpenAI, model: Model) -> None:
+    text = "What may I not eat? " + "la " * 5_000 + "Think of my allergy."
+    wrap_openai(plain, memory).chat.completions.create(model="m", messages=say(text))
+    assert "peanuts" in str(model.asked[0]["messages"][:-1])
+    assert model.asked[0]["messages"][-1]["content"] == text
+
+
+def test_a_client_of_that_interface_without_responses_has_memory(memory: Memory) -> None:
+    class Answer:
+        choices = ()
+
+    class Completions:
+        asked: ClassVar[list[Any]] = []
+
+        def create(self, **given: Any) -> Answer:
+            self.asked.append(given["messages"])
+            return Answer()
+
+    class Chat:
+        completions = Completions()
+
+    class Other:
+        chat = Chat()
+
+        def with_options(self) -> Other:
+            return Other()
+
+    wrap_openai(Other(), memory).chat.completions.create(messages=say("What may I not eat?"))
+    assert "peanuts" in str(Completions.asked)
 
 
 def test_a_client_of_no_owner_is_refused(running: Service, plain: OpenAI) -> None:
