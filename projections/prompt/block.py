@@ -69,7 +69,11 @@ TURN: Layout = {
 
 def without_blocks(text: str) -> str:
     """What else a text says than blocks of ours, which agents send back with it; the text itself if it says nothing else."""
-    return (_BLOCK.sub("", text).strip() or text) if CLOSE in text else text
+    before, close, after = text.rpartition(CLOSE)
+    if not close:
+        return text
+    rest = after.lstrip()  # behind the last end no block is looked for: each search would go through all of it
+    return (_BLOCK.sub("", before + close + after[: len(after) - len(rest)]) + rest).strip() or text
 
 
 class Line(NamedTuple):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from engramlog_server.projections.language.prompt_text import TokenCount, estimated_tokens
 from engramlog_server.projections.memory.record import handle_of
 from engramlog_server.projections.prompt.block import (
@@ -15,6 +17,7 @@ from engramlog_server.projections.prompt.block import (
     Line,
     Material,
     build,
+    without_blocks,
 )
 from engramlog_server.projections.prompt.lines import time_line
 from tests.given.events import at
@@ -165,3 +168,27 @@ def test_a_count_that_is_not_additive_is_kept_too(count: TokenCount) -> None:
     }
     for budget in range(20, 200):
         assert count(build(Material(TIME, parts), budget, TURN, count=count).text) <= budget
+
+
+FRAME = TITLES["en"]["frame"]
+OWN = f"{OPEN}\n{FRAME}\n[Shared memory of team/ops]\n- [aaaaaa] tea\n{CLOSE}"
+
+
+@pytest.mark.parametrize(
+    ("text", "rest"),
+    [
+        (f"{OWN}\n\nHello", "Hello"),
+        (f"Hello {OWN.replace(chr(10), chr(13) + chr(10))}  you", "Hello you"),
+        (f"{OWN}\n{OWN} Hello {CLOSE} you", f"Hello {CLOSE} you"),
+        (f"{OPEN}\n{FRAME} without an end", f"{OPEN}\n{FRAME} without an end"),
+        (" Hello ", " Hello "),
+        (OWN, OWN),
+    ],
+)
+def test_blocks_of_ours_are_taken_out_of_what_agents_send_back(text: str, rest: str) -> None:
+    assert without_blocks(text) == rest
+
+
+def test_a_text_of_many_blocks_without_an_end_is_looked_through_once() -> None:
+    many = f"{OPEN}\n{FRAME}" * 20_000
+    assert without_blocks(f"{OWN} {CLOSE}{many}") == f"{CLOSE}{many}"
