@@ -187,7 +187,12 @@ def plan_uninstall(place: Place, installed: Installed) -> list[Change]:
 
 def install_files(place: Place, installed: Installed, changes: Sequence[Change], hook_key: str | None) -> None:
     """Keep what there was and, with a new key, what the hooks need, for this user alone; then write every change."""
-    installed["files"] = [
+    elsewhere = [
+        one
+        for one in (place.installed() or _NOTHING)["files"]
+        if Path(one["path"]) not in {each.path for each in changes}
+    ]
+    installed["files"] = elsewhere + [
         {"path": str(one.path), "before": one.now, "written": _digest(one.after)}
         for one in changes
         if one.after is not None
@@ -265,12 +270,17 @@ def _without_ours(place: Place, path: Path, text: str | None, kept: KeptFile | N
     if kept is not None and _digest(text) == kept["written"]:
         return kept["before"]
     adapter = place.adapter
-    if adapter.plugin is not None and path == place.path(adapter.plugin):
+    if _is(path, adapter.plugin):
         return None if kept is not None else text
     try:
         return _emptied(place, path, text, kept)
     except InputError as error:
         raise InputError(f"{path}: {error.message}") from None
+
+
+def _is(path: Path, file: File | None) -> bool:
+    """Whether a path is that of a client's file, by its name: the folder was named by a variable that may have changed since."""
+    return file is not None and path.name == Path(file.path).name
 
 
 def _emptied(place: Place, path: Path, text: str, kept: KeptFile | None) -> str:
@@ -287,7 +297,7 @@ def _emptied(place: Place, path: Path, text: str, kept: KeptFile | None) -> str:
         for number in range(len(config_text.listed(text, place_of))):  # a user may have put an own hook beside ours
             among: config_text.Path = (*place_of, number, "hooks")
             text = config_text.without_entries(text, among, lambda entry: _is_hook_of(adapter, entry))
-    if kept is not None and path == place.path(adapter.servers):
+    if kept is not None and _is(path, adapter.servers):
         text = config_text.without_entries(text, adapter.server_path, lambda _: True)
     known = {} if not before or not before.strip() else config_text.read_json(before).value
     for place_of in (*emptied, ("hooks",), adapter.server_path[:-1]):

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from engramlog_server.events.errors import InputError
+from engramlog_server.ops.clients import installation
 from engramlog_server.ops.clients.hook import is_call
 from engramlog_server.ops.clients.installation import (
     Change,
@@ -227,3 +228,46 @@ def test_what_cannot_be_read_or_is_somebody_elses_is_refused(
     with pytest.raises(InputError, match=refusal):
         plan_install(place, "alice", KEY)
     assert files(place) == {file: text.encode()}
+
+
+@pytest.mark.parametrize("written", [0, 1])
+def test_an_installation_that_was_killed_between_its_files_can_be_repeated_and_taken_out(
+    place: Place, monkeypatch: pytest.MonkeyPatch, written: int
+) -> None:
+    before = files(place)
+    known: Installed = {"owner": "alice", "server_key": KEY, "key_ids": [], "files": []}
+    changes = plan_install(place, "alice", KEY)
+    with monkeypatch.context() as killed:
+        killed.setattr(installation, "write", lambda all_of_them: write(all_of_them[:written]))
+        install_files(place, known, changes, "egl_hook_key")
+    halfway = files(place)
+    taken_out(place)
+    assert files(place) == before
+    for name, text in halfway.items():
+        (place.home / name).write_bytes(text)
+    with monkeypatch.context() as killed:
+        killed.setattr(installation, "write", lambda all_of_them: write(all_of_them[:written]))
+        install_files(place, known, changes, "egl_hook_key")
+    installed(place)
+    assert not any(one.changes for one in plan_install(place, "alice", KEY))
+    taken_out(place)
+    assert files(place) == before
+
+
+def test_a_folder_that_a_variable_named_then_is_found_again_without_it(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    place = Place(
+        ADAPTERS["claude-code"], tmp_path, {"CLAUDE_CONFIG_DIR": str(tmp_path / "c")}, home, ("/bin/engramlog",)
+    )
+    installed(place)
+    path = tmp_path / "c" / ".claude.json"
+    path.write_text(path.read_text().replace("{", '{"later": 1, ', 1))
+    taken_out(Place(place.adapter, tmp_path, {}, home, place.program))
+    assert json.loads(path.read_text()) == {"later": 1}
+    moved = Place(place.adapter, tmp_path, {"CLAUDE_CONFIG_DIR": str(tmp_path / "d")}, home, place.program)
+    installed(place)
+    installed(moved)
+    taken_out(moved)
+    assert json.loads(path.read_text()) == {"later": 1}
+    assert not (tmp_path / "d" / ".claude.json").exists()
