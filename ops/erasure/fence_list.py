@@ -134,7 +134,7 @@ class FenceList:
                 raise self._unusable(f"cannot be read at line {number}: {error}") from error
             if one.store == self.store_id:
                 found.append(one)
-        return found
+        return sorted(found, key=lambda one: datetime.fromisoformat(one.at))  # what another host did may stand behind
 
     def append(self, one: ErasureStep) -> None:
         """Write a line, on disk when this returns. Raises StoreUnavailable."""
@@ -155,14 +155,15 @@ class FenceList:
         """
         if (theirs := keys.erasures()) is None:
             return
-        mine = {msgspec.json.encode(one) for one in self.read_all()}
-        keys.add_erasures(mine - theirs)
+        mine = set(self.read_all())
         try:
-            lacking = [_READ.decode(line) for line in theirs - mine]
+            told = {_READ.decode(line) for line in theirs}
         except UNREADABLE as error:
             raise StoreUnavailable(
                 f"the list of erasures in the key store {keys.place} cannot be read: {error}"
             ) from error
+        keys.add_erasures([msgspec.json.encode(one) for one in mine - told])
+        lacking = told - mine
         for one in sorted(lacking, key=lambda one: (datetime.fromisoformat(one.at), _STEPS.index(one.step))):
             if one.store == self.store_id:
                 self.append(one)

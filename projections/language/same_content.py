@@ -70,11 +70,12 @@ _DAY = r"(?:morning|afternoon|evening|night|day|week|weekend|month|year|(?:mon|t
 _TURNED: tuple[Rule, ...] = (
     (r"\b(?:currently|nowadays|at (?:the )?(?:moment|present)|these days|now)\b", " "),
     (r"\bat all\b|(?<=not )\bany\b", " "),
-    (r"(?<=not )(\w+) any\b", r"\1"),
+    (r"(?<=not )(?!just\b)(\w+) any\b", r"\1"),
+    (r"\bnever (?=(?:eats?|drinks?|smokes?)\b)", "not "),
     (r"^(.+?) (?:is|are) (?:what|something) i (.+)$", r"i \2 \1"),
     (r"^(.+?) is where (i|(?:my|our) \w+) (.+)$", r"\2 \3 in \1"),
     (r"^i (eat|drink|smoke|have|own|like) no (.+)$", r"i not \1 \2"),
-    (r"\bevery single\b|\beach\b", "every"),
+    (r"\bevery single\b|\beach\b(?! other)", "every"),
     (r"\bi'd rather\b", "i would rather"),
     (r"^(.+) (?:is|are) part of my (morning|evening) routine$", r"i drink \1 every \2"),
 )
@@ -87,12 +88,13 @@ _TOLD: tuple[Rule, ...] = (
     (rf"^i like {_THING} (?:more|better) than {_THING}$", r"i prefer \1 to \2"),
     (rf"^i (?:prefer|favou?r) {_THING} (?:over|to|rather than) {_THING}$", r"i prefer \1 to \2"),
     (rf"^i (?:would|'d) rather (?:have |drink |eat )?{_THING} than {_THING}$", r"i prefer \1 to \2"),
-    (r"^(.+) (?:suits|suit) me (?:better|best)$", r"i prefer \1"),
     (r"^i like (.+) best$", r"i prefer \1"),
     (r"^(?:i would rather|my preference is) (?:to )?", "i prefer to "),
+    (r"\b(?:love|enjoy)(?= (?:to \w+|\w{2,}ing)\b)", "like"),
     (r"\b(like|hate|prefer) (?:to (\w+)|(\w{2,}ing))\b", lambda found: f"{found[1]} ~{stem(found[2] or found[3])}"),
     (r"\blearn to play\b", "learn"),
 )
+_PART = "(?:morning|afternoon|evening)"
 _DRINK = r"(?:my )?(?:(?:cup|mug) of )?(coffee|tea|espresso|matcha|cocoa)"
 _HABITS: tuple[Rule, ...] = (
     (
@@ -100,13 +102,22 @@ _HABITS: tuple[Rule, ...] = (
         r"i drink \2 every morning",
     ),
     (rf"^i (?:always )?begin (?:my |every )?(?:day|morning) with {_DRINK}$", r"i drink \1 every morning"),
-    (rf"^i (?:can )?not begin (?:my )?day without {_DRINK}$", r"i drink \1 every morning"),
-    (rf"\b(?:have|take|get|drink) {_DRINK}(?= in| every|$)(?=.*\b(?:every|always|in)\b)", r"drink \1"),
+    (rf"^i (?:(?:can )?not|never) begin (?:my )?day without {_DRINK}$", r"i drink \1 every morning"),
+    (rf"\b(?:have|take|get|drink) {_DRINK}(?= in {_PART}| every|$)(?=.*\b(?:every|always|in {_PART})\b)", r"drink \1"),
     (rf"(?<=every morning i )(?:have|take|get|drink) {_DRINK}$", r"drink \1"),
     (r"\bin morning every day\b|\bevery day in morning\b", "every morning"),
 )
 """What is drunk every day, in which language has more ways than elsewhere."""
 _TIMES = rf"\bevery {_DAY}(?: {_DAY})?\b|\bon {_DAY}s(?: {_DAY}s?)?\b"
+
+
+_SCOPE = re.compile(
+    r"\b(?:not|never|no|only|and|or|but|nor|than|that|who|which|when|while|where|if|because|before|after|since|until|unless|so"
+    r"|want|wants|plan|plans|hope|hopes|try|tries|need|needs|begin|begins|stop|stops|prefer|like|likes|hate|hates|love|enjoy"
+    r"|would|can|could|may|might|must|should|shall|will|have to|has to"
+    r"|says?|said|tells?|told|thinks?|thought|knows?|knew|believes?|hears?|heard|asks?|asked|promised?)\b|\bi\b.*\bi\b"
+)
+"""Words of which a time is a part or is not: "I do not run every day" and "every day I do not run" say two things."""
 
 
 def _english(text: str) -> Content:
@@ -117,8 +128,10 @@ def _english(text: str) -> Content:
     said = re.sub(rf"^({_jobs('english')}) is my (?:job|profession|occupation)$", r"i work as \1", said)
     said = re.sub(r"^by (?:profession|trade) (?=i work as|i am)", "", said)
     said = _rewritten(said, _TOLD + _HABITS)
-    if re.search(r"\balways\b", said):
-        said = re.sub(r"\bin (morning|evening|afternoon)\b", r"every \1", re.sub(r"\balways\b", " ", said))
+    if re.search(rf"\balways\b.*\bin {_PART}\b|\bin {_PART}\b.*\balways\b", said):
+        said = re.sub(rf"\bin ({_PART})\b", r"every \1", re.sub(r"\balways\b", " ", said))
+    if _SCOPE.search(said):
+        return Content(tuple(said.split()), frozenset())
     times = frozenset(
         re.sub(r"^on | (?=s$)|s\b", "", f"{one} ").replace("every ", "").strip() for one in re.findall(_TIMES, said)
     )
@@ -133,24 +146,27 @@ _CHINESE: tuple[Rule, ...] = (
     (r"每个(?=周[一二三四五六日]|早上|晚上)|每到(?=周)", "每"),
     (rf"每(?={_HAN_DAY})|每天的(?={_HAN_DAY})", "每天"),
     (rf"(每周[一二三四五六日])的(?={_HAN_DAY})", r"\1"),
-    (rf"(?<!每)(周[一二三四五六日]{_HAN_DAY}?)我?(?:总是|都|必|一定|习惯)(?:会|要)?", r"每\1"),
-    (rf"(?<!每天)(?<!周[一二三四五六日])({_HAN_DAY})我?(?:总是|都|必|一定|习惯)(?:会|要)?", r"每天\1"),
-    (rf"习惯(?={_HAN_DAY})", "每天"),
-    (rf"({_HAN_TIME})(我?)(?:总是|都|必|一定)?(?:会|要|得)?(?:去)?", r"\1\2"),
+    (r"(?:从来|从|向来)不(?=[吃喝抽])", "不"),
+    (r"(?<![可恋亲热喜])爱(?=[吃喝看听玩读唱跳画爬打弹游跑骑])", "喜欢"),
+    (r"想要(?=[去学吃喝买看换搬])", "想"),
+    (r"准备(?=[去买换搬辞]|学(?!费))", "打算"),
+    (rf"(?<!每)(周[一二三四五六日]{_HAN_DAY}?)我?(?:总是|都|习惯)(?:会|要)?", r"每\1"),
+    (rf"(?<!每天)(?<!周[一二三四五六日])({_HAN_DAY})我?(?:总是|都|习惯)(?:会|要)?", r"每天\1"),
+    (rf"(?<!不)习惯(?={_HAN_DAY})", "每天"),
+    (rf"({_HAN_TIME})(我?)(?:(?:总是|都)(?:会|要)?|必(?!须)|会)?(?:去)?", r"\1\2"),
     (rf"(我?)固定(周[一二三四五六日]{_HAN_DAY}?)", r"\1每\2"),
     (r"(?:来|喝)(?:上)?一?杯(?=咖啡|茶|水|牛奶)", "喝"),
-    (rf"^(喝.+)是我({_HAN_TIME}|{_HAN_DAY})?的习惯$", r"我每天\2\1"),
-    (r"每天每天", "每天"),
+    (rf"^(喝.+)是我(?=每天|{_HAN_DAY})(?:每天)?({_HAN_DAY})?的习惯$", r"我每天\2\1"),
     (rf"^({_HAN_TIME})喝(.+)是我的?习惯$", r"我\1喝\2"),
     (r"^我(?:的)?(?:每天)?(早上)(?:总是)?(?:都)?从一?杯?(.+)开始$", r"我每天\1喝\2"),
     (rf"^(.+)是我({_HAN_TIME})(?:必|都|要)?喝的?$", r"我\2喝\1"),
     (rf"我家(?=(?:{_KIN}))", "我"),
-    (r"^(?:我家里?|家里)(?=有|养)", "我"),
+    (r"^(?:我家里?|家里)(?=养|有[0-9一两]*[只条])", "我"),
     (r"养(?:了|着)(?=[只0-9一两])", "有"),
     (r"有一(?=[只条])", "有"),
     (rf"^(我(?:{_KIN}))(?:年龄是|已经|今年|刚好|有)*([0-9]+岁)了?$", r"\1\2"),
     (rf"^我有一?个([0-9]+岁)的?({_KIN})$", r"我\2\1"),
-    (r"^我?(?:对)?([^不没无可我]{1,6}?)(?:有)?过敏(?:反应)?$", r"我对\1过敏"),
+    (r"^(?:我对?|对)([^不没无可我]{1,6}?)(?:有)?过敏(?:反应)?$", r"我对\1过敏"),
     (
         r"^我有([^不没无可我]{1,6}?)过敏$|^我是([^不没无可我]{1,6}?)过敏体质$",
         lambda found: f"我对{found[1] or found[2]}过敏",
@@ -165,10 +181,9 @@ _CHINESE: tuple[Rule, ...] = (
     (r"^([^我不]{1,3})我是?不([吃喝])的?$", r"我不\2\1"),
     (r"^我[一1]点([^我不]{1,3})[都也]不([吃喝])$", r"我不\2\1"),
     (r"^([^我]{2,5})是我的?爱好$|^我的?爱好是([^我]{2,5})$", lambda found: f"我喜欢{found[1] or found[2]}"),
-    (r"(?:很|特别|非常|平时)?喜欢去?", "喜欢"),
+    (r"(?<![不没是太])(?:很|特别|非常|平时)喜欢", "喜欢"),
     (r"^我有(.+?)的?打算$", r"我打算\1"),
     (r"很想", "想"),
-    (r"^(.+)更适合我$", r"我更喜欢\1"),
     (r"更愿意|宁愿|偏爱|宁可", "更喜欢"),
 )
 
@@ -183,5 +198,8 @@ def _chinese(text: str) -> Content:
     parted = f"|{'|'.join(segmented(joined))}|"
     said = phrase.sub(lambda found: first[found[0].replace("|", "")], parted).replace("|", "")
     said = _rewritten(said, _CHINESE)
-    said = re.sub(rf"(?:的?职业是|的?工作是|在当|当|做|是)({_jobs('chinese')})$", r"是\1", said)
-    return Content(tuple(re.sub(_HAN_TIME, "", said)), frozenset(re.findall(_HAN_TIME, said)))
+    said = re.sub(rf"(?<![不想要])(?:的?职业是|的?工作是|在当|当|做|是)({_jobs('chinese')})$", r"是\1", said)
+    found = re.match(rf"(我(?:{_KIN})?)?({_HAN_TIME})", said)
+    if found is None:
+        return Content(tuple(said), frozenset())
+    return Content(tuple((found[1] or "") + said[found.end() :]), frozenset((found[2],)))

@@ -78,6 +78,7 @@ def unfit(memory: Memory) -> str | None:
         ("merged already", memory.merged_into is not None),
         ("retired", memory.retired_at is not None),
         ("negated", memory.is_negated),
+        ("what a change waits for", bool(memory.waiting)),
         ("sensitive", memory.sensitivity >= UNCOMPRESSED),
         ("what always holds, as it was said", memory.ground is not None),
     )
@@ -117,6 +118,11 @@ def tied(a: Memory, b: Memory) -> str | None:
         if names.intersection(one.conflicts):
             return f"{one.id} and {other.id} may contradict each other"
     return None
+
+
+def _standing(memory: Memory) -> tuple[int, set[str]]:
+    """How far a memory is trusted and what it rests on: other words of less trust, or on a ground, never stand for it."""
+    return memory.trust, set() if memory.basis is None else {ground.uri for ground in memory.basis.grounds}
 
 
 def _worded_apart(a: str, b: str) -> str | None:
@@ -198,6 +204,9 @@ def _grouped(
     def fit(one: int, other: int) -> bool:
         a, b = memories[one], memories[other]
         if tied(a, b):
+            return False
+        same_words = sorted(wording(a.content)) == sorted(wording(b.content))
+        if not same_words and _standing(a) != _standing(b):
             return False
         said = content(a.content) if is_statement(a) and is_statement(b) else None
         if said is not None and said == content(b.content):

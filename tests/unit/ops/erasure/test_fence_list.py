@@ -6,6 +6,7 @@ from pathlib import Path
 from threading import Thread
 
 import pytest
+from msgspec.structs import replace
 
 from engramlog_server.events.errors import StoreUnavailable
 from engramlog_server.events.of_the_store import label_of
@@ -36,6 +37,13 @@ def test_what_is_appended_is_read_in_order_and_nobody_else_can_read_it(fences: F
         fences.append(one)
     assert fences.read() == told
     assert (fences.path.stat().st_mode & 0o777, fences.path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+
+
+def test_what_another_host_did_before_stands_before_whenever_it_came(fences: FenceList) -> None:
+    told = [line(step="ended"), replace(line("e2", "ended", event="v2"), at="2026-01-06T08:00:00Z")]
+    for one in reversed(told):
+        fences.append(one)
+    assert fences.read() == told
 
 
 def test_lines_of_another_store_are_passed_over_and_kept(fences: FenceList) -> None:

@@ -68,6 +68,32 @@ def test_what_differs_in_one_thing_never_does(texts: tuple[str, ...]) -> None:
 
 
 @each_row(
+    ("one", "other"),
+    [
+        ("I am always late", "I am late"), ("I always drink tea", "I drink tea"), ("I am not late", "I am never late"),
+        ("I don't sleep well", "I never sleep well"), ("I love my colleague", "I like my colleague"),
+        ("I own a flat", "I have a flat"), ("I can't bear children", "I hate children"),
+        ("The blue jacket suits me better", "I prefer the blue jacket"),
+        ("I run every Monday and swim", "I run and swim every Monday"),
+        ("I do not eat meat every day", "Every day I do not eat meat"),
+        ("I want to run every day", "Every day I want to run"),
+        ("Every Monday I told Tom I run", "I told Tom I run every Monday"),
+        ("I get my coffee in Brazil every year", "I drink coffee in Brazil every year"),
+        ("I am not just any doctor", "I am not just a doctor"), ("We see each other day", "We see every other day"),
+        ("我爱她", "我喜欢她"), ("我不在家", "我从不在家"), ("我想他是对的", "我希望他是对的"),
+        ("我想他", "我想要他"), ("我准备考试", "我计划考试"), ("我准备学费", "我打算学费"),
+        ("晚上一定要去医院", "每天晚上去医院"), ("周五必交报告", "每周五交报告"), ("我每天要吃药", "我每天吃药"),
+        ("家里有事", "我有事"), ("我家有三个孩子", "我有三个孩子"), ("我不特别喜欢猫", "我不喜欢猫"),
+        ("我喜欢去医院", "我喜欢医院"), ("喝酒是我的习惯", "我每天喝酒"), ("这份工作更适合我", "我更喜欢这份工作"),
+        ("我不每天喝酒", "我每天不喝酒"), ("我想每天跑步", "我每天想跑步"), ("他说我每天喝茶", "每天他说我喝茶"),
+        ("我不当老师", "我不是老师"), ("我不习惯早上喝咖啡", "我不每天早上喝咖啡"), ("猫过敏", "我对猫过敏"),
+    ],
+)  # fmt: skip
+def test_what_sounds_alike_is_not_the_same(one: str, other: str) -> None:
+    assert content(one) != content(other)
+
+
+@each_row(
     ("text",),
     [("Do I like tea?",), ('He said "I like tea"',), ("I like tea. I like rice.",), ("x " * MOST_READ,), ("",)],
 )

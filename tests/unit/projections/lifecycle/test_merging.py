@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.events.catalogue import MemoryMerged
+from engramlog_server.events.catalogue import Ground, MemoryMerged
 from engramlog_server.projections.decide.merging import MOST_CHARACTERS, merged_text, text_of
 from engramlog_server.projections.lifecycle import plan
 from engramlog_server.projections.lifecycle.joining import same_in_other_words
 from engramlog_server.projections.views.view import OwnerView
-from tests.given.events import at, created, folded, mentioned
+from tests.given.events import Told, at, created, folded, mentioned, negated, rejected, unmerged
 from tests.given.views import viewed
 from tests.rows import each_row
 from tests.unit.projections.lifecycle.test_suggesting import vectors_of
@@ -116,3 +118,52 @@ def test_without_vectors_or_of_what_differs_in_one_thing_nothing_merges() -> Non
     assert same_in_other_words(view)
     view.vectors_today = vectors_of(view, dict.fromkeys((WAYS[0], *BESIDES), (1.0, 0.0)))
     assert joined(view) == []
+
+
+def apart(*told: Told) -> bool:
+    """Whether the first two ways to say one thing, as near as can be, stay two."""
+    view = viewed(*told)
+    view.vectors_today = vectors_of(view, dict.fromkeys(WAYS, (1.0, 0.0)))
+    return joined(view) == []
+
+
+def way(number: int, trust: str | None = None, **fields: Any) -> Told:
+    one = created(WAYS[number], f"m{number}", number, category="fact", **fields)
+    return one if trust is None else Told(one.data, one.day, one.actor, {"trust": trust})
+
+
+@each_row(
+    ("told",),
+    [
+        ((way(0), way(1, trust="imported")),),
+        ((way(0, trust="proposed"), way(1)),),
+        ((way(0), way(1, grounds=(Ground(uri="git:notes", digest="sha256:9f86d081"),))),),
+        ((way(0), way(1), negated("m0", 3)),),
+        ((way(0), way(1), Told(negated("m0", 3).data, 3, "assistant", {"trust": "inferred"})),),
+        ((way(0), way(1), rejected(WAYS[0], day=3, of="m0")),),
+        ((way(0, sensitivity=3), way(1)),),
+        ((way(0, sensitivity=2), way(1)),),
+        ((way(0, speaker="Anna"), way(1)),),
+        ((way(0, source="assistant"), way(1)),),
+        ((way(0, project="a"), way(1, project="b")),),
+        ((way(0, tier="core"), way(1)),),
+    ],
+)
+def test_other_words_of_another_standing_stay_apart(told: tuple[Told, ...]) -> None:
+    assert apart(*told)
+
+
+def test_a_merge_in_other_words_keeps_what_holds_of_its_sources_and_can_be_taken_apart() -> None:
+    told = (way(0, sensitivity=1, source_turns=("t0",)), way(1, source_turns=("t1",)))
+    assert not apart(*told)
+    view = viewed(*told)
+    view.vectors_today = vectors_of(view, dict.fromkeys(WAYS, (1.0, 0.0)))
+    [decision] = plan(view, at(30), ("merge",))
+    merge = Told(decision.data, 30, "system", {})
+    after = folded(*told, merge).memories
+    one = after[decision.data.into]
+    assert (one.sensitivity, one.trust, set(one.source_turns)) == (1, 3, {"t0", "t1"})
+    apart_again = (*told, merge, unmerged(one.id, 31))
+    back = folded(*apart_again).memories
+    assert all(back[name].merged_into is None and back[name].content == after[name].content for name in ("m0", "m1"))
+    assert apart(*apart_again)
