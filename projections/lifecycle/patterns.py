@@ -26,6 +26,7 @@ from engramlog_server.projections.checks import Check, counted, unchecked
 from engramlog_server.projections.language.doings import doings, verbs
 from engramlog_server.projections.language.keywords import extracted
 from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.polarity import speaks_from_its_day
 from engramlog_server.projections.language.prompt_text import is_chinese
 from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
 from engramlog_server.projections.language.statements import normalised
@@ -249,7 +250,8 @@ def told(one: Alike) -> str:
     """What they have in common, in the language in which it was said: who does what, on how many days it was said, and when."""
     newest, days = one.pieces[-1].fact, one.days
     span = (len(days), days[0], days[-1])
-    things = list({piece.fact.object: None for piece in one.pieces})[:MOST_THINGS]
+    all_things = dict.fromkeys(piece.fact.object for piece in one.pieces)
+    things = [one for one in all_things if not speaks_from_its_day(one)][:MOST_THINGS]  # its day is another
     is_same, is_doing = one.key.rule == "same", one.key.rule == "doing"
     thing, when = (newest.object, newest.condition or "") if is_same else (one.word, "")
     if is_chinese(f"{newest.predicate}{newest.object}"):
@@ -257,13 +259,13 @@ def told(one: Alike) -> str:
         denied = "不" if newest.negation else ""
         head = f"{who}与{thing}" if is_doing else f"{who}{when}{denied}{newest.predicate}{thing}"
         head = f"{head}：{span[0]}天里说到（{span[1]}至{span[2]}）"
-        return head if is_same else f"{head}：{'；'.join(things)}"
+        return head if is_same or not things else f"{head}：{'；'.join(things)}"
     who = "User" if newest.subject == "user" else newest.subject
     denied = "not " if newest.negation else ""
     gap, when = "" if is_same else "... ", f" {when}" if when else ""
     head = f"{who} and {thing}" if is_doing else f"{who} {denied}{newest.predicate} {gap}{thing}{when}"
     head = f"{head}: told on {span[0]} days, {span[1]} to {span[2]}"
-    return head if is_same else f"{head}: {'; '.join(things)}"
+    return head if is_same or not things else f"{head}: {'; '.join(things)}"
 
 
 JOB = "abstract"

@@ -20,7 +20,7 @@ from engramlog_server.projections.language.sentences import asked_words, says_so
 from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.deletion import erased_turns, forgotten_turns
 from engramlog_server.projections.memory.ground import always_holds
-from engramlog_server.projections.memory.kind import is_asked_again, is_statement, is_turn, suggested_by
+from engramlog_server.projections.memory.kind import is_asked_again, is_of_pattern, is_statement, is_turn, suggested_by
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.memory.working_memory import Conversation, local
 from engramlog_server.projections.prompt.block import CLOSE, TITLES, Block, Line, Material
@@ -241,8 +241,8 @@ def related(
 
 
 def never_related(memory: Memory) -> bool:
-    """Whether a memory only asks, greets, repeats one of our own blocks, or suggests a change to a person."""
-    if suggested_by(memory) is not None or is_asked_again(memory):
+    """Whether a memory only asks, greets, repeats one of our own blocks, or suggests a change or a pattern to a person."""
+    if suggested_by(memory) is not None or is_asked_again(memory) or (not memory.trust and is_of_pattern(memory.id)):
         return True
     if any(title["frame"] in memory.content for title in TITLES.values()) or CLOSE in memory.content:
         return True

@@ -118,6 +118,21 @@ def test_a_proposal_waits_in_the_inbox_and_is_the_persons_own_once_accepted(stor
     assert pattern_id in shown(store, owner, trust="asserted")
 
 
+def test_no_proposal_is_in_a_block_before_somebody_accepted_it(store: Store) -> None:
+    owner = store.owner()
+    say(store, owner, ALIKE)
+    pattern_id = made(store, owner)
+
+    def block() -> str:
+        answer: str = store.app.contexts.context(owner, "Which pottery does Ada like?", trace=False)["block"]
+        return answer
+
+    assert "a pottery fair" in block()
+    assert "told on 3 days" not in block()
+    store.app.inbox.accept(owner, pattern_id)
+    assert "told on 3 days" in block()
+
+
 def test_a_proposal_that_a_person_will_not_have_is_not_made_again(store: Store) -> None:
     owner = store.owner()
     say(store, owner, ALIKE)
