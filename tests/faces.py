@@ -301,6 +301,8 @@ CLI_UNASKED = {
     "reinforce": EVENTS_ONLY,
     "set-aside": SOURCES_ONLY,
     "mcp": "serves the tools and resources above",
+    "hook": "asks for the context block and records turns by the routes above",
+    **dict.fromkeys(("install", "uninstall"), "change files of other programs, which have no memories in them"),
     **dict.fromkeys(("up", "console", "token", "seal", "erase", "worker", "rebuild", "verify",
                      "demo"), OWN_PROCESS),
     **dict.fromkeys(("status", "alarms", "doctor",

@@ -67,7 +67,7 @@ def block_together(ask: Ask, given: Given, owners: Sequence[str]) -> Any:
         raise refused("budget", budget, f"at least {least} tokens for {len(others) + 1} owners")
     stable, most = given.get("stable_budget"), budget - share * len(others) - LEAST_BUDGET
     if stable is not None and stable > most:  # before anything is recorded of the others
-        raise refused("stable_budget", stable, f"at most {most} tokens beside the parts of {len(others)} other owners")
+        raise refused("stable_budget", stable, f"at most {most} tokens; {len(others)} other owners need the rest")
     answers = [
         ask({**_for(given, owner), "budget": share - len(HALVES) * labels[owner], "messages": 0, "stable_budget": None})
         for owner in others
