@@ -32,6 +32,7 @@ from engramlog_server.ops.logs import start_logging, teller
 from engramlog_server.ops.models import chat_of
 from engramlog_server.ops.processes.ending import end_by_signal, end_with, over
 from engramlog_server.ops.settings import Settings, load_settings
+from engramlog_server.ops.telemetry import Telemetry, telemetry_of
 from engramlog_server.ops.tracebacks import reason_of, tell_words, words_are_told
 from engramlog_server.ops.worker import add_options, awaited_identity, open_url, store_url
 from engramlog_server.ops.worker_id import new_worker_id
@@ -109,25 +110,38 @@ def run_job_worker(url: str, queue_url: str | None, settings: Settings, timeout:
         master=master,
         keys=keys,
     )
+    if (telemetry := telemetry_of("lifecycle", tell)) is not None:
+        telemetry.of_store(identity.store_id)
     beat = Every(BEAT_SECONDS, running.beat, "heartbeat", tell).start()
     tell("job worker started", store=identity.store_id)
     validator = JobValidator(client, identity.store_id, identity.partitions, alarms, tell)
     with serving(served):
         while not stop.is_set():
-            _work(client, validator, running, stop, tell)
+            _work(client, validator, running, stop, tell, telemetry)
             stop.wait(AGAIN_SECONDS)
     beat.stop()
     for part in (alarms, ledger, client):
         part.close()
+    if telemetry is not None:
+        telemetry.close()
     tell("job worker stopped")
     over()
 
 
-def _work(client: redis.Redis, validator: JobValidator, running: RunningJobs, stop: Flag, tell: Tell) -> None:
+def _work(
+    client: redis.Redis,
+    validator: JobValidator,
+    running: RunningJobs,
+    stop: Flag,
+    tell: Tell,
+    telemetry: Telemetry | None,
+) -> None:
     """Run jobs until told to stop, or until the queue's Redis breaks off: RQ's loop ends there."""
     try:
         queue = store_queue(client, validator, stop)
         running.worker = JobWorker(queue, new_worker_id(), tell, words=words_are_told())
+        if telemetry is not None:
+            telemetry.wrap(running.worker, "perform_job", "job")
         running.worker.work(logging_level="WARNING")
     except (redis.RedisError, OSError) as error:
         tell("queue not reached", reason=reason_of(error), next_try_seconds=AGAIN_SECONDS)

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from threading import Event as Flag
+from typing import TYPE_CHECKING
 
 import redis
 
@@ -29,10 +30,14 @@ from engramlog_server.ops.logs import start_logging, teller
 from engramlog_server.ops.processes.ending import end_by_signal, end_with
 from engramlog_server.ops.processes.limits import look_seldom
 from engramlog_server.ops.settings import Settings, load_settings
+from engramlog_server.ops.telemetry import TracedFigures, telemetry_of
 from engramlog_server.ops.tracebacks import tell_words
 from engramlog_server.ops.worker_id import new_worker_id
 from engramlog_server.projections.redis.create import StoreIdentity, known_identity
 from engramlog_server.projections.redis.scripts import COMMIT
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
 
 
 def open_url(url: str) -> str:
@@ -84,12 +89,26 @@ def run_worker(
     tell = teller(worker=worker_id)
     end_by_signal(lambda _number: stop.set(), cut_off=lambda: tell("worker stopped", in_the_middle=True))
     with ExitStack() as last:
-        figures = None if metrics is None else last.enter_context(told_figures(metrics, tell))
+        telemetry = telemetry_of("worker", tell)
+        figures = (
+            None
+            if metrics is None and telemetry is None
+            else FoldFigures()
+            if telemetry is None
+            else TracedFigures(telemetry)
+        )
+        if metrics is not None and figures is not None:
+            last.enter_context(told_figures(metrics, figures, tell))
+        if telemetry is not None and figures is not None:
+            last.callback(telemetry.close)
+            telemetry.mirror(_registry(figures))
         client = connect(url, timeout=timeout, master=master, keys=keys)
         identity = awaited_identity(client, stop, tell)
         if identity is None:
             return
         tell_words(identity.sealed is None)
+        if telemetry is not None:
+            telemetry.of_store(identity.store_id)
         facts = {"host": socket.gethostname(), "pid": os.getpid()}
         worker = FoldWorker(
             client,
@@ -107,19 +126,21 @@ def run_worker(
         worker.run(stop)
 
 
-@contextmanager
-def told_figures(place: tuple[str, int], tell: Callable[..., None]) -> Iterator[FoldFigures]:
-    """A worker's figures, told at a host and port for as long as this lasts. Raises BadSetting where that is taken."""
-    from engramlog_server.ops.metrics import (
-        MetricsPort,
-        worker_registry,  # who tells no metrics loads no library for them
-    )
+def _registry(figures: FoldFigures) -> CollectorRegistry:
+    from engramlog_server.ops.metrics import worker_registry  # who tells no metrics loads no library for them
 
-    figures = FoldFigures()
-    port = MetricsPort(worker_registry(figures), *place).start()
+    return worker_registry(figures)
+
+
+@contextmanager
+def told_figures(place: tuple[str, int], figures: FoldFigures, tell: Callable[..., None]) -> Iterator[None]:
+    """A worker's figures, told at a host and port for as long as this lasts. Raises BadSetting where that is taken."""
+    from engramlog_server.ops.metrics import MetricsPort
+
+    port = MetricsPort(_registry(figures), *place).start()
     tell("metrics served", url=port.url)
     try:
-        yield figures
+        yield
     finally:
         port.close()
 

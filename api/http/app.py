@@ -96,6 +96,7 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
+        telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},  # its paths name owners
         lifespan=lifespan,
     )
     app.state.parts = Parts(application, metrics, feeds, waits)

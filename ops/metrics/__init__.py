@@ -6,7 +6,7 @@ Small on purpose: a fold worker loads no web framework for it. Connections are f
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, contextmanager
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -226,6 +226,8 @@ class ToolMetrics:
         )
         self._known = frozenset[str]()
         self._used: UsedCollector | None = None
+        self.on_open: Callable[[Application], None] = lambda _application: None
+        """Given each application that is watched."""
 
     def know(self, tools: Iterable[str]) -> None:
         """These tools there are; each is told as 0 until it is called."""
@@ -240,6 +242,7 @@ class ToolMetrics:
     def watch(self, application: Application) -> None:
         """Count what this application injects and finds in memory."""
         application.contexts.on_injected = self._closeness.observe
+        self.on_open(application)
         if self._used is not None:  # of a store that was opened anew
             self.registry.unregister(self._used)
         self._used = UsedCollector(application.cache_counts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING
 
 import anyio
@@ -19,6 +19,7 @@ from engramlog_server.ops.processes.ending import end_by_signal
 from engramlog_server.ops.processes.limits import give_back, started
 from engramlog_server.ops.processes.supervisor import Supervisor
 from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.telemetry import telemetry_of
 
 if TYPE_CHECKING:
     from engramlog_server.ops.metrics import ToolMetrics
@@ -43,13 +44,21 @@ class SdkLog(logging.Handler):
 @contextmanager
 def told_metrics(place: tuple[str, int] | None, tell: Tell) -> Iterator[ToolMetrics | None]:
     """The metrics of this server, where it is to tell any: who tells none loads no library for them."""
-    if place is None:
+    telemetry = telemetry_of("mcp", tell)
+    if place is None and telemetry is None:
         yield None
         return
-    from engramlog_server.ops.metrics import tool_metrics
+    from engramlog_server.ops.metrics import ToolMetrics, tool_metrics
 
-    with tool_metrics(place, tell) as metrics:
-        yield metrics
+    with nullcontext(ToolMetrics()) if place is None else tool_metrics(place, tell) as metrics:
+        if telemetry is not None:
+            metrics.on_open = telemetry.watch
+            telemetry.mirror(metrics.registry)
+        try:
+            yield metrics
+        finally:
+            if telemetry is not None:
+                telemetry.close()
 
 
 def memory_server(connection: Connection, toolset: str, tell: Tell, metrics: ToolMetrics | None) -> MemoryServer:

@@ -64,6 +64,7 @@ from engramlog_server.ops.processes.workers import Workers
 from engramlog_server.ops.running_service import answers_for
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore, check_queue, open_the_store
+from engramlog_server.ops.telemetry import Telemetry, TraceParent, telemetry_of
 from engramlog_server.ops.token import GivenToken, TokenFile, admits_of
 from engramlog_server.ops.wiring import ask_kept_values, kept_heads
 from engramlog_server.projections.redis.meanings import Meanings
@@ -281,7 +282,7 @@ def _serve(
     sessions = Sessions(in_force_of(admits), page=_page(front), clock=lasting_seconds)
     refused, provider = RefusedRequests(of_api), provider_of(settings, of_api)
     app = _app(application, settings, admits, sessions, refused.count, provider)
-    server = _listening(app, settings, front, of_api)
+    telemetry, server = _exported(app, application, store, of_api), _listening(app, settings, front, of_api)
     keeper = HeadKeeper(store, settings)
     keeper.start()
     schedule = JobSchedule(
@@ -335,7 +336,7 @@ def _serve(
         jobs.stop(end.left(MARKS.jobs))  # before the drain, which folds what they appended
         schedule.stop(end.left(MARKS.jobs))
         tell("job workers stopped")
-        _drain(application, end, tell)
+        _drain(application, end, tell, telemetry)
         keeper.stop(end.left(MARKS.heads))
         model.close()
         catch_up.end()
@@ -378,6 +379,16 @@ def _app(
         rates=KEY_RATES,
         provider=provider,
     )
+
+
+def _exported(app: FastAPI, application: Application, store: OpenStore, tell: Tell) -> Telemetry | None:
+    telemetry = telemetry_of("api", tell)
+    if telemetry is not None:
+        telemetry.of_store(store.identity.store_id)
+        telemetry.watch(application)
+        telemetry.mirror(app.state.parts.metrics.registry)
+        app.add_middleware(TraceParent)
+    return telemetry
 
 
 def _chosen(store: OpenStore, settings: Settings, tell: Tell) -> Meanings | None:
@@ -502,7 +513,7 @@ def _link(sessions: Sessions) -> ConsoleLink | None:
     return ConsoleLink(link, made.ends_in, lambda: sessions.state(made.code))
 
 
-def _drain(application: Application, end: End, tell: Tell) -> None:
+def _drain(application: Application, end: End, tell: Tell, telemetry: Telemetry | None) -> None:
     """Append what was shown and let the workers finish, as far as there is time."""
     try:
         application.accesses.stop(end.left(MARKS.drain))
@@ -512,3 +523,5 @@ def _drain(application: Application, end: End, tell: Tell) -> None:
         tell("service drained", lag=lag, alarm=bool(lag))
     except EngramlogError as error:
         tell("service not drained", reason=error.message, alarm=True)
+    if telemetry is not None:
+        telemetry.close()
