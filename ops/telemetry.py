@@ -80,10 +80,10 @@ def telemetry_of(component: str, tell: Tell) -> Telemetry | None:
     if not told[ENDPOINT] or os.environ.get("OTEL_SDK_DISABLED", "").strip().lower() == "true":
         return None
     if (protocol := told["OTEL_EXPORTER_OTLP_PROTOCOL"] or PROTOCOL) != PROTOCOL:
-        tell("telemetry off", reason=f"OTEL_EXPORTER_OTLP_PROTOCOL: got {protocol[:40]!r}; allowed: {PROTOCOL}")
+        tell("telemetry disabled", reason=f"OTEL_EXPORTER_OTLP_PROTOCOL: got {protocol[:40]!r}; allowed: {PROTOCOL}")
         return None
     if find_spec("opentelemetry.sdk") is None or find_spec("opentelemetry.exporter") is None:
-        tell("telemetry off", reason=f"{ENDPOINT} is set, but the extra is missing: pip install 'engramlog[otel]'")
+        tell("telemetry disabled", reason=f"{ENDPOINT} is set, but the extra is missing: pip install 'engramlog[otel]'")
         return None
     from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
     from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter

