@@ -14,7 +14,6 @@ import logging
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import wraps
-from importlib.util import find_spec
 from math import inf
 from threading import Thread
 from time import time_ns
@@ -82,17 +81,24 @@ def telemetry_of(component: str, tell: Tell) -> Telemetry | None:
     if (protocol := told["OTEL_EXPORTER_OTLP_PROTOCOL"] or PROTOCOL) != PROTOCOL:
         tell("telemetry disabled", reason=f"OTEL_EXPORTER_OTLP_PROTOCOL: got {protocol[:40]!r}; allowed: {PROTOCOL}")
         return None
-    if find_spec("opentelemetry.sdk") is None or find_spec("opentelemetry.exporter") is None:
-        tell("telemetry disabled", reason=f"{ENDPOINT} is set, but the extra is missing: pip install 'engramlog[otel]'")
-        return None
-    from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
-    from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-    from opentelemetry.sdk.trace.export import BatchSpanProcessor
-
     logger = logging.getLogger("opentelemetry")
-    logger.propagate, logger.handlers = False, [_Once(tell)]
-    spans = None if _unwanted("TRACES") else BatchSpanProcessor(OTLPSpanExporter())
-    return Telemetry(component, spans, None if _unwanted("METRICS") else OTLPMetricExporter(), tell)
+    logger.propagate, logger.handlers = False, [_Once(tell, "telemetry misconfigured")]
+    try:
+        from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+        spans = None if _unwanted("TRACES") else BatchSpanProcessor(OTLPSpanExporter())
+        metrics = None if _unwanted("METRICS") else OTLPMetricExporter()
+        telemetry = Telemetry(component, spans, metrics, tell)
+    except ImportError:
+        tell("telemetry disabled", reason=f"{ENDPOINT} is set, but the extra is missing: pip install 'engramlog[otel]'")
+    except (ValueError, OSError) as error:  # of a variable; nobody goes without memory for it
+        tell("telemetry disabled", reason=str(error)[:LONGEST_LINE])
+    else:
+        logger.handlers = [_Once(tell, "telemetry not exported")]
+        return telemetry
+    return None
 
 
 def _unwanted(signal: str) -> bool:
@@ -100,19 +106,19 @@ def _unwanted(signal: str) -> bool:
 
 
 class _Once(logging.Handler):
-    """Tells the first trouble with exporting, and no other."""
+    """Tells the first trouble of the libraries as this fact, and no other."""
 
-    def __init__(self, tell: Tell) -> None:
+    def __init__(self, tell: Tell, fact: str) -> None:
         super().__init__(logging.WARNING)
         self._tell: Tell | None = tell
+        self._fact = fact
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Tell it, unless some was told."""
+        """Tell it, unless some was told. Of headers, which may hold a password, only what is wrong with them."""
         tell, self._tell = self._tell, None
+        reason = str(record.msg) if record.name.startswith("opentelemetry.util") else record.getMessage()
         if tell is not None:
-            tell(
-                "telemetry not exported", reason=record.getMessage()[:LONGEST_LINE], advice="nothing more is told of it"
-            )
+            tell(self._fact, reason=reason[:LONGEST_LINE], advice="nothing more is told of it")
 
 
 class Telemetry:

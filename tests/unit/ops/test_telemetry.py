@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
-from engramlog_server.ops import telemetry
 from engramlog_server.ops.telemetry import ENDPOINT, mirrored, telemetry_of
 from tests.places import ROOT
 
@@ -39,6 +38,7 @@ def test_without_an_endpoint_nothing_is_exported_told_or_loaded() -> None:
         ({"OTEL_SDK_DISABLED": "TRUE"}, True, []),
         ({}, False, ["engramlog[otel]"]),
         ({"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, True, ["got 'grpc'; allowed: http/protobuf"]),
+        ({"OTEL_BSP_MAX_QUEUE_SIZE": "-3"}, True, ["max_queue_size"]),
     ],
 )
 def test_it_is_off_where_it_cannot_or_shall_not_export_and_says_why_once(
@@ -46,7 +46,8 @@ def test_it_is_off_where_it_cannot_or_shall_not_export_and_says_why_once(
 ) -> None:
     for name, value in {ENDPOINT: NOWHERE, **environment}.items():
         monkeypatch.setenv(name, value)
-    monkeypatch.setattr(telemetry, "find_spec", lambda _name: object() if there else None)
+    if not there:
+        monkeypatch.setitem(sys.modules, "opentelemetry.exporter.otlp.proto.http.trace_exporter", None)
     reasons: list[str] = []
 
     def tell(fact: str, *, reason: str, **_facts: Any) -> None:
@@ -56,6 +57,18 @@ def test_it_is_off_where_it_cannot_or_shall_not_export_and_says_why_once(
     assert telemetry_of("api", tell) is None
     assert len(reasons) == len(told)
     assert all(part in reason for part, reason in zip(told, reasons, strict=True))
+
+
+def test_headers_that_cannot_be_read_are_told_without_what_they_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(ENDPOINT, NOWHERE)
+    monkeypatch.setenv("OTEL_EXPORTER_OTLP_HEADERS", "a-password-without-a-name")
+    told: list[str] = []
+    exported = telemetry_of("api", lambda fact, **facts: told.append(f"{fact}: {facts}"))
+    assert exported is not None
+    exported.close()
+    assert len(told) == 1
+    assert told[0].startswith("telemetry misconfigured: ")
+    assert "a-password" not in told[0]
 
 
 def test_a_registry_is_told_under_the_same_names_with_what_lies_between_bounds() -> None:
