@@ -118,7 +118,7 @@ class _Once(logging.Handler):
         tell, self._tell = self._tell, None
         reason = str(record.msg) if record.name.startswith("opentelemetry.util") else record.getMessage()
         if tell is not None:
-            tell(self._fact, reason=reason[:LONGEST_LINE], advice="nothing more is told of it")
+            tell(self._fact, reason=reason[:LONGEST_LINE], advice="nothing more is logged about it")
 
 
 class Telemetry:
