@@ -20,7 +20,7 @@ SYSTEMCTL = """\
 verb=$1; shift
 for unit; do
   case $unit in
-    engramlog) words=up fact=ready;;
+    engramlog) words=up fact="service started";;
     engramlog-worker@*) words=worker fact="worker started";;
     *) echo "no unit $unit" >&2; exit 5;;
   esac
