@@ -100,7 +100,7 @@ def test_a_call_made_again_under_its_key_after_the_line_went_dead_is_done_once(
     BEFORE.get(verb, lambda _: None)(memory)
     before = events_of(running, owner_of(memory))
     between.fates = [fate] * 4
-    with pytest.raises(Unreachable, match="under the same `key`"):
+    with pytest.raises(Unreachable, match="with the same `key`"):
         KEYED[verb](memory)
     carried_out = events_of(running, owner_of(memory)) - before
     assert bool(carried_out) == (fate == "lose")

@@ -102,7 +102,7 @@ words({
   "parameter.search_text_share": ["Share of text or meaning in the published relevance.", "文本或语义在所发表相关度中的占比。"],
   "parameter.search_time_share": ["Share of the memory's youth in the published relevance.", "记忆的新近程度在所发表相关度中的占比。"],
   "parameter.search_time_days": ["Half-life of a memory's youth, and of its last access, in the published ranking.", "所发表排名中记忆新近程度及最近访问的半衰期。"],
-  "parameter.long_ago": ["Search in normal mode includes memories hidden only because they are old; false: as published.", "普通模式的检索包含仅因久远而隐藏的记忆；false：按发表的做法。"],
+  "parameter.long_ago": ["Searches and maps in normal mode include memories hidden only because they are old; false: as published.", "普通模式的检索和地图包含仅因久远而隐藏的记忆；false：按发表的做法。"],
   "parameter.stable_sensitive": ["The stable part of a block holds texts of sensitivity 2 (health, pay, address); false: only related lines do.", "提示词区块的稳定部分包含敏感度为 2 的内容（健康、收入、住址）；false：只出现在相关记忆中。"],
   "parameter.finance_sensitivity": ["Least sensitivity of new memories that tell of money (savings, debts, shares); 3: as published; 0: as the rules find.", "涉及钱财（存款、债务、股票）的新记忆的最低敏感度；3：按发表的做法；0：由规则判断。"],
   "parameter.related_similarity": ["Least similarity at which a write or the daily job links two memories; from `merge_similarity` on they are duplicates.", "写入或每日作业将两条记忆关联的最小相似度；达到 `merge_similarity` 则视为重复。"],

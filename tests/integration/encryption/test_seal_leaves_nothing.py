@@ -94,7 +94,7 @@ def test_a_redis_that_may_not_write_its_files_anew_is_told_as_not_proven(store: 
     finally:
         store.client.acl_deluser("few")
     assert found.aof not in ("rewritten", "off")
-    assert any("run BGREWRITEAOF by whoever may" in one for one in found.not_proven)
+    assert any("run BGREWRITEAOF as a user who may" in one for one in found.not_proven)
     assert holding(files)
 
 

@@ -241,7 +241,7 @@ def test_a_key_service_that_goes_away_before_the_fold_takes_nothing_from_others(
 ) -> None:
     """Folded anew without their keys, they would stand still."""
     others = served.neighbourhood()
-    with pytest.raises(KeyUnavailable, match="everybody else of the partition"):
+    with pytest.raises(KeyUnavailable, match="the partition's other owners are folded again"):
         served.erase(probe=lambda at: service.says(503) if at == point else None)
     service.answers()
     assert served.is_fenced()

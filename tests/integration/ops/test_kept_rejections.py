@@ -112,7 +112,7 @@ def test_an_owner_whose_words_are_keyed_anew_is_told_of_and_loses_nothing_else(t
     (folder / "rejections.jsonl").write_bytes(kept)
     with opened(folder) as asked:
         told = alarms(asked)
-        assert "another secret" in told["rejections_lost"]
+        assert "does not open under the master key" in told["rejections_lost"]
         assert "1 rejection of 1 owner" in told["rejections_lost"]
         assert contents(asked) == [CANOE]
         asked.operator.clear_alarm("rejections_lost", face="command")

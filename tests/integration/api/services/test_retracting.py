@@ -119,7 +119,7 @@ def test_a_deletion_and_a_restoration_sent_again_under_their_ids_change_nothing(
 
 
 def test_an_id_of_a_deletion_stands_for_one_memory(http: HttpStore) -> None:
-    with pytest.raises(InputError, match="nothing beside a key or several ids"):
+    with pytest.raises(InputError, match="nothing together with a key or several ids"):
         http.application.deleter.delete_many("several", ["a", "b"], event_id=derived_id("several"))
 
 

@@ -73,7 +73,7 @@ def test_who_turns_out_too_large_once_loaded_is_not_loaded_again(
 
 def test_what_the_refusal_says_goes_on_does(bounded: HttpStore) -> None:
     told = bounded.client.post(f"/v1/owners/{OWNER}/memories/delete", json={"ids": ["m3"]}).json()
-    assert "a memory's history, events and appends are as ever" in told["detail"]
+    assert "a memory's history, events and appends work as before" in told["detail"]
     assert "delete" not in told["detail"], "what is refused here is no cure"
     assert bounded.client.get(f"/v1/owners/{OWNER}/memories/m3/history").status_code == 200
     assert bounded.client.get(f"/v1/owners/{OWNER}/export").status_code == 507
