@@ -127,7 +127,7 @@ words({
   "job.upkeep": ["upkeep", "养护"],
   "job.upkeep.what": ["levels, deletions that fell due, purges and reviews, of every owner", "所有者的层级、到期删除、清除与评审"],
   "job.daily": ["daily", "每日"],
-  "job.daily.what": ["merges, associations, replays and patterns, of every owner", "所有者的合并、关联与重温"],
+  "job.daily.what": ["merges, associations, replays and patterns, of every owner", "所有者的合并、关联、重温与规律"],
   "job.extract": ["extract", "抽取"],
   "job.extract.what": ["turns become typed memories", "轮次成为分类记忆"],
   "job.sessions": ["sessions", "会话"],
