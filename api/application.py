@@ -108,7 +108,7 @@ class Application(ABC):
         return cast("Application", confined)
 
     def allow(self, call: str, given: Mapping[str, Any], owners: Sequence[str]) -> None:  # noqa: B027 - everything is allowed
-        """Whoever has the folder may ask about all owners."""
+        """Allow all owners: a caller without a key has the data folder, and so every owner."""
 
     def named(self, owner: str, name: str) -> str:
         """The id of the memory that a name means, an id or a handle. Raises InputError for a handle that several have."""

@@ -307,7 +307,7 @@ def tell_unknown(owner: str) -> None:
 
 
 MOST_BYTES = 1024 * 1024
-"""Of a text or of ids, at the most; a memory holds 64 KiB."""
+"""Most bytes of a text or of a list of ids. A memory holds 64 KiB."""
 
 
 def text_of(words: str, field: str = "TEXT", allowed: str = "a text in UTF-8 of at most 64 KiB") -> str:

@@ -154,7 +154,7 @@ class ImportOptions:
     """Whether the turns were just said, and not brought from elsewhere: then they are trusted as said, not as imported."""
 
     def speaker(self, log: EventLog) -> Speaker:
-        """Who brings the turns."""
+        """The actor of the import: the user for live turns, otherwise the importer."""
         return speaker(log) if self.live else importer(log)
 
 

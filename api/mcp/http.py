@@ -117,7 +117,7 @@ def _named(sent: str) -> str:
 PATH = "/mcp"
 WELL_KNOWN = "/.well-known/oauth-protected-resource"
 ASKED_FOR = ("read", "produce")
-"""What an agent needs at the least: the scopes that a challenge names where scopes narrow."""
+"""The least scopes for an agent. A challenge names them if scopes narrow access."""
 
 
 def is_metadata(method: str, path: str) -> bool:
@@ -137,7 +137,7 @@ def audiences(path: str, rules: ProviderRules) -> Collection[str]:
 
 
 def challenged(rules: ProviderRules | None, scope: Scope, path: str) -> str:
-    """What a challenge says besides, at a path: where the metadata lie, and which scopes to ask for."""
+    """Parameters of a challenge for a path: the address of the metadata, and the scopes to request."""
     if rules is None:
         return ""
     where = path if path == PATH or path.startswith(f"{PATH}/") else ""

@@ -302,7 +302,7 @@ def _prompt(name: str) -> str:
 Schema = dict[str, Any]
 """A JSON Schema, as clients get it."""
 LEFT_OUT = ("title", "$defs", "additionalProperties")
-"""What a schema says that its names say already."""
+"""Keys of a schema that repeat its names."""
 NULL = {"type": "null"}
 TYPES = {str: "string", int: "integer", float: "number", bool: "boolean", list: "array", dict: "object"}
 UNSET = (None, "", False)

@@ -41,7 +41,7 @@ class Need(NamedTuple):
     least: int = 0
     """The sensitivity below which nobody is told anything of it: it withholds by no lower one."""
     narrows: Callable[[Told], bool] = lambda _told: False
-    """Whether the service answers whoever reads below `least` too, and leaves out what needs it."""
+    """Whether the service also answers callers who read below `least`, and leaves out the parts that need it."""
     by: Callable[[Told], str | None] = lambda _told: None
     """A mode that it reads by, by what it is told."""
     is_by_mode: Callable[[Told], bool] = lambda _told: True

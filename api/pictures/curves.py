@@ -466,7 +466,7 @@ class Frame(NamedTuple):
     right: float
     bottom: float
     gutter: float
-    """Where texts on the right begin."""
+    """Left edge of the texts on the right."""
     edge: float
     start: datetime
     end: datetime
@@ -479,16 +479,16 @@ class Frame(NamedTuple):
     lanes: int
 
     def x(self, at: datetime) -> float:
-        """Where an instant stands."""
+        """The x coordinate of an instant."""
         return self.left + (at - self.start) / (self.end - self.start) * (self.right - self.left)
 
     def y(self, weight: float) -> float:
-        """Where a weight stands."""
+        """The y coordinate of a weight."""
         return self.bottom - (weight - self.low) / (self.high - self.low) * (self.bottom - self.top)
 
     @property
     def floor(self) -> float:
-        """Where the lanes end."""
+        """The y coordinate below the last lane."""
         return self.bottom + (8 + self.row * self.lanes if self.lanes else 0)
 
     def weight(self, weight: float) -> str:
@@ -496,7 +496,7 @@ class Frame(NamedTuple):
         return f"{weight:.{max(0, -floor(log10(self.step) + 1e-9))}f}"
 
     def scales(self) -> dict[str, str]:
-        """What a page needs to map a pointer to an instant and a weight."""
+        """Attributes by which a page maps a pointer to an instant and a weight."""
         return {
             "data_plot": " ".join(map(number, (self.left, self.top, self.right - self.left, self.bottom - self.top))),
             "data_x_from": spelled_instant(self.start),
@@ -534,7 +534,7 @@ def frame_of(
 
 
 def weight_step(span: float, most: int) -> float:
-    """The least round step (1, 2 or 5 of a power of ten) of which at most so many fit into a span."""
+    """The smallest round step (1, 2 or 5 times a power of ten) that divides a span into at most `most` parts."""
     raw = span / max(most, 1)
     power = 10.0 ** floor(log10(raw))
     return next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if factor * power >= raw * (1 - 1e-9))
@@ -572,7 +572,7 @@ def draw_time_axis(picture: Element, frame: Frame, look: Look) -> None:
 
 
 def _ends(x: float, text: str, look: Look) -> tuple[float, float]:
-    """Where a text around a place begins and ends, moved into the picture."""
+    """Left and right end of a text centred at `x`, moved so that it is inside the picture."""
     half = width(text, LETTERS) / 2
     middle = min(max(x, half + 2), look.width - half - 2)
     return middle - half, middle + half
@@ -585,7 +585,7 @@ def _apart(ticks: Sequence[Tick], frame: Frame, look: Look) -> bool:
 
 
 def _that_fit(ticks: Sequence[Tick], frame: Frame, look: Look) -> list[Tick]:
-    """The ticks whose larger unit has room beside that of the next one."""
+    """The ticks whose larger unit does not overlap that of the next tick."""
     fitting: list[Tick] = []
     free = float(look.width)
     for tick in reversed([one for one in ticks if one.below]):

@@ -537,7 +537,7 @@ def around(x: float, y: float, width: float, height: float) -> Box:
 
 
 class TakenRoom:
-    """What of a picture is taken."""
+    """The areas of a picture that are occupied."""
 
     def __init__(self, within: Box, boxes: Iterable[Box] = ()) -> None:
         self._within = within

@@ -154,7 +154,7 @@ CLUSTERS = (BLUE, ORANGE, GREEN, PINK, SKY, RED, YELLOW)
 
 
 class Theme(NamedTuple):
-    """What a picture is painted with. Letters have a contrast of 4.5 and more to the paper, lines one of 3."""
+    """The colours of a picture. Letters have a contrast of 4.5 and more to the paper, lines one of 3."""
 
     paper: str
     ink: str

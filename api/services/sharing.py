@@ -15,7 +15,7 @@ from engramlog_server.projections.language.prompt_text import estimated_tokens
 from engramlog_server.projections.prompt.block import LEAST_BUDGET, PARTS, STABLE, TITLES
 
 RESULTS = 5
-"""Results if nobody says how many."""
+"""Results if no `limit` is given."""
 MOST_OTHERS = 7
 """Most owners after the first."""
 LABELS = {
@@ -24,7 +24,7 @@ LABELS = {
 }
 HALVES = ("stable", "turn")
 ONLY_FIRST = ("after", "session")
-"""What is about the first owner alone: a position, and a conversation."""
+"""Fields that belong to the first owner alone: a position and a conversation."""
 Ask = Callable[[Mapping[str, Any]], Any]
 """Calls the service for one owner."""
 Given = Mapping[str, Any]

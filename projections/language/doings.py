@@ -1,7 +1,7 @@
-"""What somebody says that they do or like, clause by clause: "I signed up for a pottery class" is a doing with a pottery class.
+"""Activities and likings in a text: "I joined a pottery class" has the verb `joined` and the object `a pottery class`.
 
-A clause counts that the speaker says of themselves or of those with them, that affirms, and that neither asks, supposes, wishes nor
-plans. Verbs are the list `doing`; what is done with follows the verb, eight English words or twelve Han characters at the most.
+A clause counts if the speaker states it about themselves or their group. Questions, suppositions, wishes and plans do not count.
+The verbs are the list `doing`. The object follows the verb: at most eight English words or twelve Han characters.
 """
 
 from __future__ import annotations
@@ -38,22 +38,22 @@ _UNREAL = regex(r"\?|？|(?i:\b(?:if|would|could|might|never|used to)\b)")
 
 
 class Doing(NamedTuple):
-    """Something that its speaker does or likes."""
+    """Something that the speaker does or likes."""
 
     what: str
-    """What with, as written."""
+    """The object, as written."""
     told: str
-    """The verb, and what with."""
+    """The verb and the object."""
 
 
 @cache
 def verbs() -> frozenset[str]:
-    """What is done, each verb in its first form: it is nothing that one does something with."""
+    """The verbs in their first form. None of them is an object."""
     return frozenset(row[language][0] for row in rows("doing") for language in ("english", "chinese") if row[language])
 
 
 def doings(text: str) -> Iterator[Doing]:
-    """What the speaker of a text does or likes, in order."""
+    """Activities and likings of the speaker of a text, in order."""
     for sentence in sentences(text[:MOST_READ].translate(_APOSTROPHES)):
         for clause in _CLAUSES.split(sentence):
             if not _UNREAL.search(clause):

@@ -1,4 +1,4 @@
-"""Whether a text tells of somebody's money: what is earned, held, owed, invested or lost, with a figure or as a state. Pure.
+"""Finance words: whether a text states what somebody earns, has, owes, invests or loses, as a figure or as a state. Pure.
 
 The weighted source keeps finance at level 3. Here such words have no level of their own (pay with a figure has 2), because a
 secret is neither searched nor shown: an owner's parameter `finance_sensitivity` gives them one.
@@ -41,6 +41,6 @@ _CHINESE = regex(
 
 
 def tells_of_money(text: str) -> bool:
-    """Whether a text tells of somebody's money, in English or Chinese; of a long text the first `MOST_READ` characters."""
+    """Whether a text is about somebody's money, in English or Chinese. It reads the first `MOST_READ` characters."""
     read = text[:MOST_READ]
     return _ENGLISH.search(read) is not None or (holds_han(read) and _CHINESE.search(read) is not None)
