@@ -111,7 +111,7 @@ function Counts({ told }) {
   return html`<p class="between-counts" role="status">
       ${["made", "gone", "changed", "crossed"].filter((kind) => counts[kind]).map((kind) => html`<${Chip} key=${kind} tone=${TONES[kind]}>${number(counts[kind])} ${t(`between.kind.${kind}`)}<//> `)}
       ${moved > 0 && html`<span class="muted">${t("between.moved", { count: number(moved) })}</span>`}
-    ${told.by_principal.length > 0 && html`<span class="muted">${t("between.by")}: ${told.by_principal.slice(0, 8).map((one, index) => html`<span key=${`${one.actor}/${one.principal}`}>${index ? " · " : ""}<${Said} text=${who(one)} /> <span class="figure">${number(one.events)}</span></span>`)}</span>`}</p>`;
+    ${told.by_principal.length > 0 && html`<span class="muted"> · ${t("between.by")}: ${told.by_principal.slice(0, 8).map((one, index) => html`<span key=${`${one.actor}/${one.principal}`}>${index ? " · " : ""}<${Said} text=${who(one)} /> <span class="figure">${number(one.events)}</span></span>`)}</span>`}</p>`;
 }
 
 /** A hand's place in the address; the other one stands as hand B. */
