@@ -105,7 +105,7 @@ release: $(READY) ## Build both wheels into dist/ from a tree without changes, a
 	$(BIN)/python -m hatchling build --target wheel --directory dist
 	cd client && ../$(BIN)/python -m hatchling build --target wheel --directory ../dist
 	$(BIN)/python -P -m pytest -q tests/integration/deploy/test_installs.py tests/integration/ops/test_release_stores.py
-	@ls -l dist; echo "then: git tag v$$($(BIN)/python -c 'from engramlog_server.api.version import program_version as v; print(v())'), and the image (docs/how-to/deploy.md)"
+	@ls -l dist; echo "then: git tag v$$($(BIN)/python -c 'from engramlog_server.api.choices import program_version as v; print(v())'), and the image (docs/how-to/deploy.md)"
 
 release-store: $(READY) ## Write the store of this release into tests/releases; once, after its version was set
 	@$(BIN)/python -P -m tests.made.release_store

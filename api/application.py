@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
 from engramlog_server.events.log import written_to
 
 if TYPE_CHECKING:
-    from engramlog_server.api.access import Confined
+    from engramlog_server.api.access import Confined, Revealer
     from engramlog_server.api.exchange.chats import Chats
     from engramlog_server.api.exchange.records import Records
-    from engramlog_server.api.revealing import Revealer
     from engramlog_server.api.services.accesses import AccessRecorder
     from engramlog_server.api.services.answers import Answers
     from engramlog_server.api.services.capacity import Capacities, JobQueue, ModelUses, Supervision
@@ -247,7 +246,7 @@ class Application(ABC):
 
     @joined
     def revealer(self) -> Revealer:
-        from engramlog_server.api.revealing import Revealer
+        from engramlog_server.api.access import Revealer
 
         return Revealer(self.reader, self.records, self.writer, self.accesses)
 

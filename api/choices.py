@@ -1,8 +1,12 @@
-"""Choices and defaults that a command tells before it loads what they are for. Imports nothing."""
+"""What every face shares before it loads a service: choices, defaults, sentences, how ids are shown, the program's version."""
 
 from __future__ import annotations
 
+from importlib.metadata import PackageNotFoundError, version
 from typing import Final
+from urllib.parse import quote, unquote
+
+from engramlog_server.events.text import HIDDEN
 
 BUDGET = 1_500
 """Tokens of a prompt's block."""
@@ -66,3 +70,29 @@ MOST_KEY_DAYS = 36_525
 """After so many days a key ends at the latest, where it ends after days."""
 MOST_PROCESSES = 64
 """Of one command."""
+
+
+CURL = "curl -H @<(engramlog token --header)"
+"""How to show the token: as a file, never on a command line, which every user of the machine reads (`ps`)."""
+UNKNOWN = "owner {owner} has no events; `engramlog status --owners --search PART` finds owners by a part of the name"
+"""Most often the name is spelled otherwise."""
+
+
+def encoded_id(value: str) -> str:
+    """An id as it can be shown and asked for again: what is hidden in it percent-encoded. No id holds a `%` of its own."""
+    if value.isascii():
+        return value
+    return HIDDEN.sub(lambda found: quote(found[0]), value)
+
+
+def decoded_id(value: str) -> str:
+    """An id that may be percent-encoded, as it is: an old one may hold what no terminal and no model shows."""
+    return unquote(value) if "%" in value else value
+
+
+def program_version() -> str:
+    """As it was installed, such as "0.2.0"; "0" where it runs from files that nobody installed."""
+    try:
+        return version("engramlog")
+    except PackageNotFoundError:
+        return "0"

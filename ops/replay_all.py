@@ -17,9 +17,9 @@ from typing import Any
 
 import msgspec
 
+from engramlog_server.api.choices import program_version
 from engramlog_server.api.requests.checks import refusal_told
 from engramlog_server.api.services.replaying import StoreReplayer, WholeAsked, nothing_of
-from engramlog_server.api.version import program_version
 from engramlog_server.consumers.jobs.lifecycle import owners_of
 from engramlog_server.events.errors import EngramlogError, StoreMismatch
 from engramlog_server.events.redis.wire import Wire

@@ -20,7 +20,7 @@ from time import time_ns
 from types import MethodType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
-from engramlog_server.api.version import program_version
+from engramlog_server.api.choices import program_version
 from engramlog_server.consumers.fold.figures import FoldFigures
 from engramlog_server.ops.every import Every
 from engramlog_server.ops.worker_id import new_worker_id

@@ -56,7 +56,7 @@ err = _console(stderr=True)
 
 
 def _decoded(value: str) -> str:
-    from engramlog_server.api.showing import decoded_id
+    from engramlog_server.api.choices import decoded_id
 
     return decoded_id(value) if value else value
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin
 import typer
 from rich.text import Text
 
+from engramlog_server.api.choices import UNKNOWN
 from engramlog_server.api.cli import completion
 from engramlog_server.api.cli.app import Json, MemoryId, Owner, Shape, app, err, joined, opened, progress, show
 from engramlog_server.api.cli.service import asked
@@ -26,7 +27,6 @@ from engramlog_server.api.operations.definition import (
     Parameter,
     loaded_from,
 )
-from engramlog_server.api.showing import UNKNOWN
 from engramlog_server.events.errors import refused
 
 if TYPE_CHECKING:

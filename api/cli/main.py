@@ -93,7 +93,7 @@ def root() -> Commands:
 
 def _version(asked: bool) -> None:
     if asked:
-        from engramlog_server.api.version import program_version
+        from engramlog_server.api.choices import program_version
 
         typer.echo(f"engramlog {program_version()}")
         raise typer.Exit

@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from engramlog_server.api.application import Application
+from engramlog_server.api.choices import program_version
 from engramlog_server.api.http import problem
 from engramlog_server.api.http.callers import GONE, Admits, Callers, Provider, in_force_of, is_open, nobody
 from engramlog_server.api.http.document import describe
@@ -20,7 +21,6 @@ from engramlog_server.api.http.routes.commands import AnswersFor, for_nobody
 from engramlog_server.api.http.routing import Parts
 from engramlog_server.api.http.sessions import Sessions
 from engramlog_server.api.http.waiting import Waits
-from engramlog_server.api.version import program_version
 from engramlog_server.api.work.admission import UNBOUNDED, Admission, AdmissionLimits, Buckets, Rates
 
 DESCRIPTION = """An event-sourced memory store for AI agents: one log, many readings, and a reason for every weight.

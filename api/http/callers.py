@@ -14,10 +14,10 @@ from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from starlette.datastructures import Headers
 
+from engramlog_server.api.choices import CURL
 from engramlog_server.api.http.problem import Problem, plain_problem
 from engramlog_server.api.http.server.listener import CONSOLE_PAGE, OF_THIS_MACHINE, Listener
 from engramlog_server.api.http.sessions import SESSION_PREFIX, Sessions
-from engramlog_server.api.showing import CURL
 from engramlog_server.projections.access.book import AccessBook
 from engramlog_server.projections.access.caller import AT_THE_FOLDER, Caller
 from engramlog_server.projections.access.keys import (

@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import orjson
 from mcp_types import CallToolResult, TextContent
 
-from engramlog_server.api.showing import encoded_id
+from engramlog_server.api.choices import encoded_id
 from engramlog_server.events.text import without_hidden
 from engramlog_server.projections.prompt.block import OPEN
 

@@ -15,15 +15,11 @@ from pydantic import Field
 
 from engramlog_server.api.mcp.connection import Connection
 from engramlog_server.api.mcp.recorded import ToolAnswer
-from engramlog_server.api.operations.auditing import ANSWER, ANSWERS, DIFF
 from engramlog_server.api.operations.definition import REQUIRED, Operation, Parameter, loaded_from
 from engramlog_server.api.operations.events import EVENTS
-from engramlog_server.api.operations.knowing import ASSOCIATIONS, FACTS
-from engramlog_server.api.operations.living import LAWS
-from engramlog_server.api.operations.reading import GET, HISTORY, LIST, OWNER_STATS, PROVENANCE, USES, WHY
-from engramlog_server.api.operations.replaying import REPLAY
-from engramlog_server.api.operations.reports import COMPARE
-from engramlog_server.api.operations.searching import SEARCH
+from engramlog_server.api.operations.knowledge import ASSOCIATIONS, FACTS, LAWS
+from engramlog_server.api.operations.reading import GET, HISTORY, LIST, OWNER_STATS, PROVENANCE, SEARCH, USES, WHY
+from engramlog_server.api.operations.reports import ANSWER, ANSWERS, COMPARE, DIFF, REPLAY
 from engramlog_server.api.operations.store import ALARMS, STATUS
 from engramlog_server.api.work.patience import Work
 

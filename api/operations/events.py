@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from engramlog_server.api.choices import MOST_BUCKETS, MOST_EVENTS, MOST_WAIT
 from engramlog_server.api.operations import needs
-from engramlog_server.api.operations.common import CURSOR, LINES, ORDER, PLACE, limit
-from engramlog_server.api.operations.definition import OWNER, Operation, Option, Parameter, flag, text
+from engramlog_server.api.operations.definition import (
+    CURSOR,
+    LINES,
+    ORDER,
+    OWNER,
+    PLACE,
+    Operation,
+    Option,
+    Parameter,
+    flag,
+    limit,
+    text,
+)
 from engramlog_server.api.work.patience import Work
 
 

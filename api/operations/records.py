@@ -13,8 +13,21 @@ from engramlog_server.api.choices import (
     WAYS,
 )
 from engramlog_server.api.operations import needs
-from engramlog_server.api.operations.common import ACTOR, AFTER, LINES, PLACE, REASON
-from engramlog_server.api.operations.definition import NEVER, OWNER, Operation, Option, Parameter, flag, text, told
+from engramlog_server.api.operations.definition import (
+    ACTOR,
+    AFTER,
+    LINES,
+    NEVER,
+    OWNER,
+    PLACE,
+    REASON,
+    Operation,
+    Option,
+    Parameter,
+    flag,
+    text,
+    told,
+)
 from engramlog_server.api.work.patience import Work
 
 _FORM = Parameter(

@@ -4,8 +4,18 @@ from __future__ import annotations
 
 from engramlog_server.api.choices import MOST_NAME, MOST_OWNERS, OWNERS_PAGE
 from engramlog_server.api.operations import needs
-from engramlog_server.api.operations.common import ACTOR, PLACE
-from engramlog_server.api.operations.definition import OWNER, Body, Operation, Option, Parameter, needed, text, told
+from engramlog_server.api.operations.definition import (
+    ACTOR,
+    OWNER,
+    PLACE,
+    Body,
+    Operation,
+    Option,
+    Parameter,
+    needed,
+    text,
+    told,
+)
 from engramlog_server.api.work.patience import Work
 
 STATUS = Operation(

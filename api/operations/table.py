@@ -51,7 +51,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "assess",
-            "engramlog_server.api.operations.knowing",
+            "engramlog_server.api.operations.knowledge",
             "Assess what is known about a topic: score, advice, best evidence and figures.",
         ),
         OperationRow(
@@ -61,12 +61,12 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "associations",
-            "engramlog_server.api.operations.knowing",
+            "engramlog_server.api.operations.knowledge",
             "Show a memory's associations as a tree: keywords, task, time, links, recalled together.",
         ),
         OperationRow(
             "facts",
-            "engramlog_server.api.operations.knowing",
+            "engramlog_server.api.operations.knowledge",
             "List triples with the memories that back them. Leaves no trace.",
         ),
         OperationRow(
@@ -114,7 +114,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
     ),
     "Say": (
         OperationRow(
-            "add", "engramlog_server.api.operations.saying", "Add one memory. Kind and category are `fact` by default."
+            "add", "engramlog_server.api.operations.writing", "Add one memory. Kind and category are `fact` by default."
         ),
         OperationRow(
             "edit",
@@ -188,17 +188,17 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "health",
-            "engramlog_server.api.operations.living",
+            "engramlog_server.api.operations.knowledge",
             "List live memories by Ebbinghaus strength, strongest first, whatever the profile.",
         ),
         OperationRow(
             "fading",
-            "engramlog_server.api.operations.living",
+            "engramlog_server.api.operations.knowledge",
             "List live memories with an Ebbinghaus strength under 30, weakest first. Leaves no trace.",
         ),
         OperationRow(
             "reinforce",
-            "engramlog_server.api.operations.living",
+            "engramlog_server.api.operations.knowledge",
             "Record a use or manual review, which strengthens a memory. Shows each law before and after.",
         ),
         OperationRow(

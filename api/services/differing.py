@@ -13,7 +13,7 @@ from typing import NamedTuple, cast
 
 import numpy as np
 
-from engramlog_server.api.choices import MOST_QUESTIONS
+from engramlog_server.api.choices import MOST_QUESTIONS, UNKNOWN
 from engramlog_server.api.requests.checks import (
     KNOWN,
     PRESENT,
@@ -31,7 +31,6 @@ from engramlog_server.api.requests.checks import (
 from engramlog_server.api.requests.snapshots import Snapshot
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.replaying import Questions
-from engramlog_server.api.showing import UNKNOWN
 from engramlog_server.api.work.patience import current_check, weigh
 from engramlog_server.events.catalogue import MemoriesAccessed
 from engramlog_server.events.envelope import Stored, decode, micros

@@ -108,7 +108,7 @@ def semantic_refused() -> InputError:
 
 
 SearchTerms = Mapping[str, Any]
-"""What a search may ask beside its words, by the names of `api.operations.searching`; absent: as it has them."""
+"""What a search may ask beside its words, by the names of `api.operations.reading`; absent: as it has them."""
 
 
 class PairAsked(NamedTuple):
@@ -484,7 +484,7 @@ class Reader(MeaningReader):
         on_progress: Progress | None = None,
         **filters: Any,
     ) -> Listing:
-        """A page of an owner's memories. `filters`: those of `api.operations.searching`. Raises InputError naming the field."""
+        """A page of an owner's memories. `filters`: those of `api.operations.reading`. Raises InputError naming the field."""
         checked, wanted, sorting = check_mode(mode), check_limit(limit, 1_000), sorting_of(sort, order)
         check_wanted(filters)
         told = TimesAsked(as_of=as_of, known=known, at=at)
@@ -508,7 +508,7 @@ class Reader(MeaningReader):
         inspect: bool = False,
         **times: Unpack[TimesAsked],
     ) -> Detail:
-        """Everything about one memory; a secret's text only where it is to be revealed, which `api.revealing` records.
+        """Everything about one memory; a secret's text only where it is to be revealed, which `api.access` records.
 
         `trace` and `inspect` as in a search; a deleted memory counts as shown only where somebody inspects it.
         """

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Unpack, cast
 from msgspec import structs
 from pydantic_core import PydanticCustomError
 
+from engramlog_server.api.choices import UNKNOWN
 from engramlog_server.api.requests.checks import (
     LineTerms,
     Progress,
@@ -33,7 +34,6 @@ from engramlog_server.api.services.events import OwnersToday
 from engramlog_server.api.services.histories import SCANNED, aside_told
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Given, Writer
-from engramlog_server.api.showing import UNKNOWN
 from engramlog_server.api.work.patience import current_check, weigh
 from engramlog_server.events.catalogue import GroundChanged, SourceBroughtBack, SourceSetAside
 from engramlog_server.events.envelope import AnyEvent, Stored, decode, micros

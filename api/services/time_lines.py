@@ -9,7 +9,7 @@ from typing import NamedTuple, Unpack, cast
 
 import numpy as np
 
-from engramlog_server.api.choices import MOST_BUCKETS
+from engramlog_server.api.choices import MOST_BUCKETS, UNKNOWN
 from engramlog_server.api.requests.checks import (
     WHOLE,
     LineTerms,
@@ -24,7 +24,6 @@ from engramlog_server.api.requests.checks import (
 )
 from engramlog_server.api.requests.snapshots import Snapshot, placed
 from engramlog_server.api.services.reading import Reader
-from engramlog_server.api.showing import UNKNOWN
 from engramlog_server.api.work.patience import current_check, weigh
 from engramlog_server.events.errors import StoreUnavailable
 from engramlog_server.events.log import EventLog

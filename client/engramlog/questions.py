@@ -483,89 +483,6 @@ def stats(
     return OwnerStats.decode(told)
 
 
-def edit(
-    scope: Scope,
-    memory_id: str,
-    content: str,
-    *,
-    owner: str | None = None,
-    summary: str | None = None,
-    keywords: Sequence[str] | None = None,
-    tags: Sequence[str] | None = None,
-    because: str | None = None,
-    grounds: Sequence[Mapping[str, object]] | None = None,
-    metadata: Mapping[str, str | int | float | bool] | None = None,
-    dry_run: bool | None = None,
-    actor: str = "user",
-    occurred_at: datetime | str | None = None,
-    key: str | None = None,
-) -> Plan[Edited]:
-    """Give a memory better words under the same id. Older versions stay readable; equal words write nothing.
-
-    `content`: The whole new text.
-    `summary`: A shorter text.
-    `keywords`: Replaces the earlier ones.
-    `tags`: Replaces the earlier ones.
-    `because`: Why it is kept.
-    `grounds`: Replaces the earlier ones.
-    `metadata`: Replaces the earlier values.
-    `dry_run`: Show what would change. Write nothing.
-    `actor`: Actor of the event: user, assistant or judge. Default: user.
-    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
-    `key`: Your own name for this call: repeated with it, the call writes nothing and returns its first answer.
-    """
-    told = said(scope, owner, actor, occurred_at, None, key)
-    done = yield from done_to(
-        scope,
-        told,
-        memory_id,
-        "edit",
-        given(
-            {
-                "content": content,
-                "summary": summary,
-                "keywords": None if keywords is None else list(keywords),
-                "tags": None if tags is None else list(tags),
-                "because": because,
-                "grounds": None if grounds is None else [*grounds],
-                "metadata": metadata,
-                "dry_run": dry_run,
-            }
-        ),
-    )
-    return Edited.decode(done)
-
-
-def mention(
-    scope: Scope,
-    memory_id: str,
-    *,
-    owner: str | None = None,
-    similarity: float | None = None,
-    turn_id: str | None = None,
-    session: str | None = None,
-    dry_run: bool | None = None,
-    actor: str = "user",
-    occurred_at: datetime | str | None = None,
-    key: str | None = None,
-) -> Plan[Effects]:
-    """Record that a memory was mentioned again, which strengthens it. A mention by the user undoes a negation.
-
-    `similarity`: Similarity of the mention to the memory, 0 to 1.
-    `turn_id`: Turn in which it was said.
-    `session`: Session (conversation) id.
-    `dry_run`: Show what would change. Write nothing.
-    `actor`: Actor of the event: user, assistant or judge. Default: user.
-    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
-    `key`: Your own name for this call: repeated with it, the call writes nothing and returns its first answer.
-    """
-    told = said(scope, owner, actor, occurred_at, session, key)
-    done = yield from done_to(
-        scope, told, memory_id, "mention", given({"similarity": similarity, "turn_id": turn_id, "dry_run": dry_run})
-    )
-    return Effects.decode(done)
-
-
 def negate(
     scope: Scope,
     memory_id: str,
@@ -683,6 +600,89 @@ def restore_many(
         ),
     )
     return RestoredMany.decode(told)
+
+
+def edit(
+    scope: Scope,
+    memory_id: str,
+    content: str,
+    *,
+    owner: str | None = None,
+    summary: str | None = None,
+    keywords: Sequence[str] | None = None,
+    tags: Sequence[str] | None = None,
+    because: str | None = None,
+    grounds: Sequence[Mapping[str, object]] | None = None,
+    metadata: Mapping[str, str | int | float | bool] | None = None,
+    dry_run: bool | None = None,
+    actor: str = "user",
+    occurred_at: datetime | str | None = None,
+    key: str | None = None,
+) -> Plan[Edited]:
+    """Give a memory better words under the same id. Older versions stay readable; equal words write nothing.
+
+    `content`: The whole new text.
+    `summary`: A shorter text.
+    `keywords`: Replaces the earlier ones.
+    `tags`: Replaces the earlier ones.
+    `because`: Why it is kept.
+    `grounds`: Replaces the earlier ones.
+    `metadata`: Replaces the earlier values.
+    `dry_run`: Show what would change. Write nothing.
+    `actor`: Actor of the event: user, assistant or judge. Default: user.
+    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
+    `key`: Your own name for this call: repeated with it, the call writes nothing and returns its first answer.
+    """
+    told = said(scope, owner, actor, occurred_at, None, key)
+    done = yield from done_to(
+        scope,
+        told,
+        memory_id,
+        "edit",
+        given(
+            {
+                "content": content,
+                "summary": summary,
+                "keywords": None if keywords is None else list(keywords),
+                "tags": None if tags is None else list(tags),
+                "because": because,
+                "grounds": None if grounds is None else [*grounds],
+                "metadata": metadata,
+                "dry_run": dry_run,
+            }
+        ),
+    )
+    return Edited.decode(done)
+
+
+def mention(
+    scope: Scope,
+    memory_id: str,
+    *,
+    owner: str | None = None,
+    similarity: float | None = None,
+    turn_id: str | None = None,
+    session: str | None = None,
+    dry_run: bool | None = None,
+    actor: str = "user",
+    occurred_at: datetime | str | None = None,
+    key: str | None = None,
+) -> Plan[Effects]:
+    """Record that a memory was mentioned again, which strengthens it. A mention by the user undoes a negation.
+
+    `similarity`: Similarity of the mention to the memory, 0 to 1.
+    `turn_id`: Turn in which it was said.
+    `session`: Session (conversation) id.
+    `dry_run`: Show what would change. Write nothing.
+    `actor`: Actor of the event: user, assistant or judge. Default: user.
+    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
+    `key`: Your own name for this call: repeated with it, the call writes nothing and returns its first answer.
+    """
+    told = said(scope, owner, actor, occurred_at, session, key)
+    done = yield from done_to(
+        scope, told, memory_id, "mention", given({"similarity": similarity, "turn_id": turn_id, "dry_run": dry_run})
+    )
+    return Effects.decode(done)
 
 
 def assess(
@@ -1268,6 +1268,166 @@ def reject(
     return Answered.decode(told)
 
 
+def set_aside(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    session: str | None = None,
+    principal: str | None = None,
+    of_actor: str | None = None,
+    dry_run: bool | None = None,
+    actor: str | None = None,
+    occurred_at: datetime | str | None = None,
+    key: str | None = None,
+    reason: str | None = None,
+) -> Plan[SourceSaid]:
+    """Withhold everything from a session, principal or actor, and undo its effects, until it is brought back.
+
+    `session`: Session (conversation) id.
+    `principal`: The principal: `local`, a name in the settings, a job (`job:extract`), or a job with its model.
+    `of_actor`: The actor: user, assistant, judge, system or operator.
+    `dry_run`: Show what it withholds, and its effects on other memories. Write nothing.
+    `actor`: Actor of the event: user, assistant or judge. Default: user.
+    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
+    `key`: Your own name for this call: repeated with it, the call writes nothing and returns its first answer.
+    `reason`: The reason; kept in the log.
+    """
+    told = yield from ask(
+        scope,
+        posted(
+            path_of(scope.whose(owner), "set-aside"),
+            given(
+                {
+                    "session": session,
+                    "principal": principal,
+                    "of_actor": of_actor,
+                    "dry_run": dry_run,
+                    "actor": actor,
+                    "occurred_at": spelled(occurred_at),
+                    "key": scope.edge.new_id() if key is None else key,
+                    "reason": reason,
+                }
+            ),
+        ),
+    )
+    return SourceSaid.decode(told)
+
+
+def bring_back(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    session: str | None = None,
+    principal: str | None = None,
+    of_actor: str | None = None,
+    dry_run: bool | None = None,
+    actor: str | None = None,
+    occurred_at: datetime | str | None = None,
+    key: str | None = None,
+    reason: str | None = None,
+) -> Plan[SourceSaid]:
+    """Bring back a source that was set aside: its statements count again.
+
+    `session`: Session (conversation) id.
+    `principal`: The principal: `local`, a name in the settings, a job (`job:extract`), or a job with its model.
+    `of_actor`: The actor: user, assistant, judge, system or operator.
+    `dry_run`: Show what it withholds, and its effects on other memories. Write nothing.
+    `actor`: Actor of the event: user, assistant or judge. Default: user.
+    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
+    `key`: Your own name for this call: repeated with it, the call writes nothing and returns its first answer.
+    `reason`: The reason; kept in the log.
+    """
+    told = yield from ask(
+        scope,
+        posted(
+            path_of(scope.whose(owner), "bring-back"),
+            given(
+                {
+                    "session": session,
+                    "principal": principal,
+                    "of_actor": of_actor,
+                    "dry_run": dry_run,
+                    "actor": actor,
+                    "occurred_at": spelled(occurred_at),
+                    "key": scope.edge.new_id() if key is None else key,
+                    "reason": reason,
+                }
+            ),
+        ),
+    )
+    return SourceSaid.decode(told)
+
+
+def asides(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+) -> Plan[SourcesAside]:
+    """List withheld sources: since when, why, and how many memories each withholds. Leaves no trace.
+
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `after`: Wait until this position of the owner is folded (read your writes).
+    """
+    told = yield from ask(
+        scope, got(path_of(scope.whose(owner), "set-aside"), as_of=spelled(as_of), known=spelled(known), after=after)
+    )
+    return SourcesAside.decode(told)
+
+
+def sources(
+    scope: Scope,
+    *,
+    owner: str | None = None,
+    by: Sequence[str] = (),
+    search: str | None = None,
+    since: datetime | str | None = None,
+    until: datetime | str | None = None,
+    recorded_since: datetime | str | None = None,
+    recorded_until: datetime | str | None = None,
+    limit: int = 100,
+    offset: int | None = None,
+    as_of: datetime | str | None = None,
+    known: datetime | str | None = None,
+    after: str | None = None,
+) -> Plan[SourcesNamed]:
+    """Count an owner's events by session, principal, actor, model and source.
+
+    `by`: Only these kinds: session, principal, actor, model, source. [default: all].
+    `search`: Only names that contain this, in any case, width, traditional or simplified.
+    `since`: Happened at or after this; a day begins in the owner's time zone.
+    `until`: Happened at or before this; a day ends likewise.
+    `recorded_since`: Recorded at or after this.
+    `recorded_until`: Recorded at or before this.
+    `limit`: Most entries, 1 to 1000. Default: 100.
+    `offset`: Number of rows to skip.
+    `as_of`: Use only events that had happened by this instant, day (its end) or position.
+    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
+    `after`: Wait until this position of the owner is folded (read your writes).
+    """
+    told = yield from ask(
+        scope,
+        got(
+            path_of(scope.whose(owner), "sources"),
+            by=by,
+            search=search,
+            since=spelled(since),
+            until=spelled(until),
+            recorded_since=spelled(recorded_since),
+            recorded_until=spelled(recorded_until),
+            limit=limit,
+            offset=offset,
+            as_of=spelled(as_of),
+            known=spelled(known),
+            after=after,
+        ),
+    )
+    return SourcesNamed.decode(told)
+
+
 def compare(
     scope: Scope,
     *,
@@ -1646,166 +1806,6 @@ def retract(
     return Retracted.decode(told)
 
 
-def set_aside(
-    scope: Scope,
-    *,
-    owner: str | None = None,
-    session: str | None = None,
-    principal: str | None = None,
-    of_actor: str | None = None,
-    dry_run: bool | None = None,
-    actor: str | None = None,
-    occurred_at: datetime | str | None = None,
-    key: str | None = None,
-    reason: str | None = None,
-) -> Plan[SourceSaid]:
-    """Withhold everything from a session, principal or actor, and undo its effects, until it is brought back.
-
-    `session`: Session (conversation) id.
-    `principal`: The principal: `local`, a name in the settings, a job (`job:extract`), or a job with its model.
-    `of_actor`: The actor: user, assistant, judge, system or operator.
-    `dry_run`: Show what it withholds, and its effects on other memories. Write nothing.
-    `actor`: Actor of the event: user, assistant or judge. Default: user.
-    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
-    `key`: Your own name for this call: repeated with it, the call writes nothing and returns its first answer.
-    `reason`: The reason; kept in the log.
-    """
-    told = yield from ask(
-        scope,
-        posted(
-            path_of(scope.whose(owner), "set-aside"),
-            given(
-                {
-                    "session": session,
-                    "principal": principal,
-                    "of_actor": of_actor,
-                    "dry_run": dry_run,
-                    "actor": actor,
-                    "occurred_at": spelled(occurred_at),
-                    "key": scope.edge.new_id() if key is None else key,
-                    "reason": reason,
-                }
-            ),
-        ),
-    )
-    return SourceSaid.decode(told)
-
-
-def bring_back(
-    scope: Scope,
-    *,
-    owner: str | None = None,
-    session: str | None = None,
-    principal: str | None = None,
-    of_actor: str | None = None,
-    dry_run: bool | None = None,
-    actor: str | None = None,
-    occurred_at: datetime | str | None = None,
-    key: str | None = None,
-    reason: str | None = None,
-) -> Plan[SourceSaid]:
-    """Bring back a source that was set aside: its statements count again.
-
-    `session`: Session (conversation) id.
-    `principal`: The principal: `local`, a name in the settings, a job (`job:extract`), or a job with its model.
-    `of_actor`: The actor: user, assistant, judge, system or operator.
-    `dry_run`: Show what it withholds, and its effects on other memories. Write nothing.
-    `actor`: Actor of the event: user, assistant or judge. Default: user.
-    `occurred_at`: When it happened, if not now: RFC 3339 with a zone.
-    `key`: Your own name for this call: repeated with it, the call writes nothing and returns its first answer.
-    `reason`: The reason; kept in the log.
-    """
-    told = yield from ask(
-        scope,
-        posted(
-            path_of(scope.whose(owner), "bring-back"),
-            given(
-                {
-                    "session": session,
-                    "principal": principal,
-                    "of_actor": of_actor,
-                    "dry_run": dry_run,
-                    "actor": actor,
-                    "occurred_at": spelled(occurred_at),
-                    "key": scope.edge.new_id() if key is None else key,
-                    "reason": reason,
-                }
-            ),
-        ),
-    )
-    return SourceSaid.decode(told)
-
-
-def asides(
-    scope: Scope,
-    *,
-    owner: str | None = None,
-    as_of: datetime | str | None = None,
-    known: datetime | str | None = None,
-    after: str | None = None,
-) -> Plan[SourcesAside]:
-    """List withheld sources: since when, why, and how many memories each withholds. Leaves no trace.
-
-    `as_of`: Use only events that had happened by this instant, day (its end) or position.
-    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
-    `after`: Wait until this position of the owner is folded (read your writes).
-    """
-    told = yield from ask(
-        scope, got(path_of(scope.whose(owner), "set-aside"), as_of=spelled(as_of), known=spelled(known), after=after)
-    )
-    return SourcesAside.decode(told)
-
-
-def sources(
-    scope: Scope,
-    *,
-    owner: str | None = None,
-    by: Sequence[str] = (),
-    search: str | None = None,
-    since: datetime | str | None = None,
-    until: datetime | str | None = None,
-    recorded_since: datetime | str | None = None,
-    recorded_until: datetime | str | None = None,
-    limit: int = 100,
-    offset: int | None = None,
-    as_of: datetime | str | None = None,
-    known: datetime | str | None = None,
-    after: str | None = None,
-) -> Plan[SourcesNamed]:
-    """Count an owner's events by session, principal, actor, model and source.
-
-    `by`: Only these kinds: session, principal, actor, model, source. [default: all].
-    `search`: Only names that contain this, in any case, width, traditional or simplified.
-    `since`: Happened at or after this; a day begins in the owner's time zone.
-    `until`: Happened at or before this; a day ends likewise.
-    `recorded_since`: Recorded at or after this.
-    `recorded_until`: Recorded at or before this.
-    `limit`: Most entries, 1 to 1000. Default: 100.
-    `offset`: Number of rows to skip.
-    `as_of`: Use only events that had happened by this instant, day (its end) or position.
-    `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
-    `after`: Wait until this position of the owner is folded (read your writes).
-    """
-    told = yield from ask(
-        scope,
-        got(
-            path_of(scope.whose(owner), "sources"),
-            by=by,
-            search=search,
-            since=spelled(since),
-            until=spelled(until),
-            recorded_since=spelled(recorded_since),
-            recorded_until=spelled(recorded_until),
-            limit=limit,
-            offset=offset,
-            as_of=spelled(as_of),
-            known=spelled(known),
-            after=after,
-        ),
-    )
-    return SourcesNamed.decode(told)
-
-
 def events(
     scope: Scope,
     *,
@@ -2182,11 +2182,11 @@ class Questions:
     provenance = Verb(provenance)
     uses = Verb(uses)
     stats = Verb(stats)
-    edit = Verb(edit)
-    mention = Verb(mention)
     negate = Verb(negate)
     set_sensitivity = Verb(set_sensitivity)
     restore_many = Verb(restore_many)
+    edit = Verb(edit)
+    mention = Verb(mention)
     assess = Verb(assess)
     map = Verb(map_, "map")
     associations = Verb(associations)
@@ -2206,6 +2206,10 @@ class Questions:
     accept = Verb(accept)
     amend = Verb(amend)
     reject = Verb(reject)
+    set_aside = Verb(set_aside)
+    bring_back = Verb(bring_back)
+    asides = Verb(asides)
+    sources = Verb(sources)
     compare = Verb(compare)
     curves = Verb(curves)
     cleanup = Verb(cleanup)
@@ -2215,10 +2219,6 @@ class Questions:
     answer = Verb(answer)
     replay = Verb(replay)
     retract = Verb(retract)
-    set_aside = Verb(set_aside)
-    bring_back = Verb(bring_back)
-    asides = Verb(asides)
-    sources = Verb(sources)
     events = Verb(events)
     partition_events = Verb(partition_events)
     times = Verb(times)

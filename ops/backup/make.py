@@ -16,7 +16,7 @@ from secrets import token_hex
 from time import monotonic
 from typing import Any, NamedTuple
 
-from engramlog_server.api.version import program_version
+from engramlog_server.api.choices import program_version
 from engramlog_server.consumers.backup.proof import LogProof
 from engramlog_server.consumers.backup.reader import PartitionHead, heads_now, read_entries, read_owners, read_store
 from engramlog_server.consumers.fold.folder import Probe, unprobed

@@ -14,9 +14,8 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from engramlog_server.api.choices import TOOLSETS
+from engramlog_server.api.choices import CURL, TOOLSETS
 from engramlog_server.api.cli.app import Json, app, err, out, print_json, show
-from engramlog_server.api.showing import CURL
 from engramlog_server.events.errors import BadSetting, InputError, refused
 from engramlog_server.events.text import holds_secret
 

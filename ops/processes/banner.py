@@ -7,7 +7,7 @@ from pathlib import Path
 from shlex import quote
 from typing import NamedTuple
 
-from engramlog_server.api.showing import CURL
+from engramlog_server.api.choices import CURL
 from engramlog_server.projections.shapes import ListeningTold
 
 

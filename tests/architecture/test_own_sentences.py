@@ -11,9 +11,9 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 
 import engramlog_server.api.http
+from engramlog_server.api.access import ALL, OF_FILES
 from engramlog_server.api.http.problem import input_error
 from engramlog_server.api.http.routing import shape_of
-from engramlog_server.api.operations.groups import ALL, OF_FILES
 from engramlog_server.events.errors import InvalidEvent
 from engramlog_server.events.schema import json_schemas
 from engramlog_server.events.validation import read_event

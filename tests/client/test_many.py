@@ -12,7 +12,7 @@ import pytest
 
 from engramlog import Conflict, InputError, Unreachable
 from engramlog.writing import OF_MEMORY
-from engramlog_server.api.operations.saying import ADD
+from engramlog_server.api.operations.writing import ADD
 from tests.given.client import Proxy, Service, connected, new_owner, owner_of, service
 from tests.rows import each_row
 

@@ -17,10 +17,10 @@ from textwrap import wrap
 from types import MappingProxyType, NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
+from engramlog_server.api.access import ALL
 from engramlog_server.api.operations.access import ISSUE, ME
 from engramlog_server.api.operations.definition import REQUIRED, SPEAKER, Operation, Parameter, Record
-from engramlog_server.api.operations.groups import ALL
-from engramlog_server.api.operations.living import LAWS, PARAMETERS
+from engramlog_server.api.operations.knowledge import LAWS, PARAMETERS
 from tests.places import ROOT
 
 VERBS: Mapping[str, Operation] = {one.verb: one for one in ALL if one.verb}

@@ -9,9 +9,9 @@ from pkgutil import iter_modules
 
 import engramlog_server.api.cli.commands
 import engramlog_server.ops.commands
+from engramlog_server.api.access import ALL, MODULES
 from engramlog_server.api.cli.command import help_of, plain
 from engramlog_server.api.cli.parser import COMMANDS, app
-from engramlog_server.api.operations.groups import ALL, MODULES
 from tests.made.client_source import formatted
 from tests.places import ROOT
 

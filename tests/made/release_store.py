@@ -17,7 +17,7 @@ from typing import Any
 
 from fastapi.testclient import TestClient
 
-from engramlog_server.api.version import program_version
+from engramlog_server.api.choices import program_version
 from tests.given.http import http_store
 from tests.places import ROOT
 

@@ -10,9 +10,8 @@ from engramlog_server.api.cli.app import out
 from engramlog_server.api.cli.command import Call, command
 from engramlog_server.api.cli.picture_options import LOOK_OPTIONS, look_of
 from engramlog_server.api.cli.show.diff import differences
-from engramlog_server.api.operations.auditing import DIFF
 from engramlog_server.api.operations.definition import Given, Option, Parameter
-from engramlog_server.api.operations.reports import COMPARE, CURVES
+from engramlog_server.api.operations.reports import COMPARE, CURVES, DIFF
 from engramlog_server.events.errors import refused
 
 

@@ -7,9 +7,8 @@ from functools import partial
 from engramlog_server.api.cli.command import Call, command
 from engramlog_server.api.cli.show import context as render
 from engramlog_server.api.cli.show.context import block
-from engramlog_server.api.operations.auditing import ANSWER, ANSWERS
 from engramlog_server.api.operations.definition import Option, Parameter
-from engramlog_server.api.operations.reports import CONTEXT
+from engramlog_server.api.operations.reports import ANSWER, ANSWERS, CONTEXT
 from engramlog_server.events.errors import refused
 
 SPLIT = Parameter("split", bool, "Print the two parts separated by an empty line.", False, option=Option(("--split",)))

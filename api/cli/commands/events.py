@@ -13,7 +13,7 @@ from engramlog_server.api.cli.show import events as render
 from engramlog_server.api.cli.show.visible import visible_in
 from engramlog_server.api.operations.definition import Option, Parameter
 from engramlog_server.api.operations.events import EVENTS, PARTITION_EVENTS, TIMES_OF_OWNER, without_waiting
-from engramlog_server.api.operations.sources import SOURCES
+from engramlog_server.api.operations.inbox import SOURCES
 from engramlog_server.events.errors import refused
 from engramlog_server.projections.shapes import LogEvents, LoggedEvent
 

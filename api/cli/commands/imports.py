@@ -128,8 +128,8 @@ def records(call: Call) -> None:
 @command(EXPORT_REVEALED, more=OUT)
 def export(call: Call) -> None:
     """Written as it is read: into a file that appears once it is whole, or as it comes."""
+    from engramlog_server.api.access import By
     from engramlog_server.api.exchange.export import ExportOptions
-    from engramlog_server.api.revealing import By
 
     file, force, include, reveal, actor, reason = call.take("file", "force", "include", "reveal", "actor", "reason")
     everything, ids = call.take("everything", "ids")

@@ -15,9 +15,8 @@ from engramlog_server.api.cli.command import Call, command
 from engramlog_server.api.cli.picture_options import LOOK_OPTIONS, look_of
 from engramlog_server.api.cli.show import memories as render
 from engramlog_server.api.cli.show.memories import aside
-from engramlog_server.api.operations.common import ACTOR, REASON
-from engramlog_server.api.operations.definition import Given, Operation, Option, Parameter
-from engramlog_server.api.operations.knowing import MAP, SYNONYM, SYNONYMS
+from engramlog_server.api.operations.definition import ACTOR, REASON, Given, Operation, Option, Parameter
+from engramlog_server.api.operations.knowledge import MAP, SYNONYM, SYNONYMS
 from engramlog_server.api.operations.reading import COUNTS, GET, HISTORY, LIST, OWNER_STATS, PROVENANCE, USES, WHY
 from engramlog_server.events.errors import refused
 from engramlog_server.projections.shapes import History, Why
@@ -43,7 +42,7 @@ def get(call: Call) -> None:
     if not reveal:
         call.print(call.answer())
         return
-    from engramlog_server.api.revealing import By
+    from engramlog_server.api.access import By
 
     given = {name: value for name, value in call.given.items() if name != "inspect"}
     with opened(call.context) as application, progress(call.operation.task, call.json) as advance:

@@ -6,9 +6,8 @@ from rich.text import Text
 
 from engramlog_server.api.cli.app import out
 from engramlog_server.api.cli.command import Call, command
-from engramlog_server.api.operations.common import ACTOR
-from engramlog_server.api.operations.definition import Option, Parameter
-from engramlog_server.api.operations.living import CHOOSE, GRADE, LAWS, PARAMETERS, PROFILE, REVIEW
+from engramlog_server.api.operations.definition import ACTOR, Option, Parameter
+from engramlog_server.api.operations.knowledge import CHOOSE, GRADE, LAWS, PARAMETERS, PROFILE, REVIEW
 from engramlog_server.events.errors import refused
 
 SAID = ("actor", "occurred_at", "key")

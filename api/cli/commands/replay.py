@@ -9,15 +9,14 @@ from typing import Any
 import typer
 from rich.text import Text
 
-from engramlog_server.api.choices import MOST_PROCESSES
+from engramlog_server.api.choices import MOST_PROCESSES, decoded_id
 from engramlog_server.api.cli.app import joined, out
 from engramlog_server.api.cli.command import PARTLY, Call, command
 from engramlog_server.api.cli.show import generic
 from engramlog_server.api.operations.definition import Option, Parameter
-from engramlog_server.api.operations.replaying import REPLAY, RETRACT
-from engramlog_server.api.operations.saying import GROUND_REPORT
-from engramlog_server.api.operations.sources import ASIDES, BRING_BACK, SET_ASIDE
-from engramlog_server.api.showing import decoded_id
+from engramlog_server.api.operations.inbox import ASIDES, BRING_BACK, SET_ASIDE
+from engramlog_server.api.operations.reports import REPLAY, RETRACT
+from engramlog_server.api.operations.writing import GROUND_REPORT
 from engramlog_server.events.errors import refused
 
 WHOLE = "The whole store"

@@ -7,9 +7,8 @@ from rich.markup import escape
 from engramlog_server.api.cli.app import out
 from engramlog_server.api.cli.command import Call, command
 from engramlog_server.api.cli.show import search as render
-from engramlog_server.api.operations.common import TRACED
-from engramlog_server.api.operations.definition import Parameter
-from engramlog_server.api.operations.searching import SEARCH
+from engramlog_server.api.operations.definition import TRACED, Parameter
+from engramlog_server.api.operations.reading import SEARCH
 
 HELP = {
     "query": "Text to search for, in any language.",

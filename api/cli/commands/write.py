@@ -13,15 +13,17 @@ from engramlog_server.api.cli.show import imports as render
 from engramlog_server.api.cli.show.generic import answer as generic
 from engramlog_server.api.exchange.lines import open_lines
 from engramlog_server.api.operations.definition import Option, Parameter, without
-from engramlog_server.api.operations.saying import EDIT, MENTION, TEXT
 from engramlog_server.api.operations.writing import (
     CONFIRM,
     DELETE,
     DELETE_MANY,
+    EDIT,
+    MENTION,
     PROMOTE,
     RESTORE,
     RESTORE_MANY,
     SENSITIVITY,
+    TEXT,
 )
 from engramlog_server.events.errors import refused
 

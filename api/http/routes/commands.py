@@ -20,13 +20,13 @@ from fastapi import Request
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
+from engramlog_server.api.access import MADE_WHOLE
 from engramlog_server.api.application import Application
 from engramlog_server.api.http.callers import caller_in
 from engramlog_server.api.http.routing import admission_of, by_thread, new_router, parts_of, read_json
 from engramlog_server.api.http.server.listener import AT_THE_FOLDER, FORWARDED
 from engramlog_server.api.operations.definition import Given, Operation
 from engramlog_server.api.operations.events import without_waiting
-from engramlog_server.api.operations.groups import MADE_WHOLE
 from engramlog_server.api.requests.checks import come_in_by
 from engramlog_server.api.work.patience import NeedsHeavyLane, Patience, Work, with_patience
 from engramlog_server.events.errors import (

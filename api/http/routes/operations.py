@@ -9,13 +9,12 @@ from urllib.parse import quote
 
 from starlette.responses import Response
 
+from engramlog_server.api.access import MADE_WHOLE
 from engramlog_server.api.http.problem import problems
 from engramlog_server.api.http.routing import Json, Parts, add, answers_of, new_router, register, shape_of
 from engramlog_server.api.operations.definition import Operation
-from engramlog_server.api.operations.groups import MADE_WHOLE
-from engramlog_server.api.operations.reading import REVEAL
+from engramlog_server.api.operations.reading import REVEAL, SEARCH
 from engramlog_server.api.operations.reports import CURVES_SVG, EXTRACT, LOOK, MAP_SVG
-from engramlog_server.api.operations.searching import SEARCH
 from engramlog_server.api.operations.writing import DELETE, DELETE_MANY, RESTORE_MANY
 from engramlog_server.events.errors import RequestTooLarge
 from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
@@ -50,7 +49,7 @@ def partly(operation: Operation, description: str) -> dict[Any, Any]:
 
 
 def _reveal(parts: Parts, owner: str, memory_id: str, asked: Any = None) -> Response:
-    from engramlog_server.api.revealing import By
+    from engramlog_server.api.access import By
 
     told = (asked or shape_of(REVEAL)()).model_dump()
     by = By("http", told.pop("actor"), told.pop("reason"))

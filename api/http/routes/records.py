@@ -87,7 +87,7 @@ def _export(parts: Parts, owner: str, asked: Any) -> Response:
 def _export_revealed(parts: Parts, owner: str, asked: Any = None) -> Response:
     told = (asked or shape_of(EXPORT_REVEALED)()).model_dump()
     options = _options(parts, owner, told, reveal=told.pop("reveal"))
-    from engramlog_server.api.revealing import By
+    from engramlog_server.api.access import By
 
     by = By("http", told.pop("actor"), told.pop("reason"))
     found, revealed = parts.application.revealer.export(owner, options, by, **told)

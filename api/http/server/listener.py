@@ -23,10 +23,10 @@ from starlette.datastructures import Headers
 from starlette.routing import compile_path
 from starlette.types import Scope
 
+from engramlog_server.api.access import ALL
 from engramlog_server.api.http.problem import Problem, plain_problem
 from engramlog_server.api.http.server.ports import bound
 from engramlog_server.api.operations.definition import Operation
-from engramlog_server.api.operations.groups import ALL
 from engramlog_server.events.errors import BadSetting
 from engramlog_server.events.text import Origin, is_loopback, place_of
 from engramlog_server.projections.access.book import OF_THE_STORE

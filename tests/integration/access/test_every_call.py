@@ -8,9 +8,9 @@ from importlib import import_module
 from pkgutil import walk_packages
 
 import engramlog_server.api.operations
+from engramlog_server.api.access import NEEDS
 from engramlog_server.api.http.routes import console, events, feed, operations, records, store
 from engramlog_server.api.operations.definition import Operation
-from engramlog_server.api.operations.groups import NEEDS
 from engramlog_server.events.schema import json_schemas
 from engramlog_server.ops.joined import JoinedApplication
 from engramlog_server.projections.access.book import VERBS

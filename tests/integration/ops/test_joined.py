@@ -45,7 +45,7 @@ OF_A_STORE_THAT_STAYS = {
 OF_OTHER_COMMANDS = {
     "engramlog_server.api.exchange.chats",
     "engramlog_server.api.exchange.records",
-    "engramlog_server.api.revealing",
+    "engramlog_server.api.access",
     "engramlog_server.api.services.jobs",
     "engramlog_server.api.services.context",
     "engramlog_server.api.services.deleting",

@@ -22,7 +22,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 from prometheus_client.samples import Sample
 
-from engramlog_server.api.version import program_version
+from engramlog_server.api.choices import program_version
 from tests.contract.test_board import OF_TARGET, PROMETHEUS_S_OWN, Parsed, exported, expressions
 from tests.integration.live import wait_until
 from tests.integration.ops.test_up import EVENT, Up, running

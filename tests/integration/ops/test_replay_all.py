@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 import pytest
 
+from engramlog_server.api.choices import program_version
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.replaying import Refolder, StoreReplayer, WholeAsked
-from engramlog_server.api.version import program_version
 from engramlog_server.events.errors import EngramlogError, StoreError, StoreUnavailable
 from engramlog_server.ops import replay_all
 from engramlog_server.ops.main import main

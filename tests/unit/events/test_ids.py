@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.showing import decoded_id, encoded_id
+from engramlog_server.api.choices import decoded_id, encoded_id
 from engramlog_server.events.catalogue import MemoryCreated, MemoryDeleted, MemoryMerged, TurnRecorded
 from engramlog_server.events.envelope import micros
 from engramlog_server.events.errors import InvalidEvent

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import pytest
 import structlog
 
-from engramlog_server.api.version import program_version
+from engramlog_server.api.choices import program_version
 from engramlog_server.ops.logs import SILENT_FIELDS, start_logging, teller
 
 

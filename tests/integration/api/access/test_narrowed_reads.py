@@ -16,9 +16,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from engramlog_server.api.access import NEEDS, By
 from engramlog_server.api.exchange.export import ExportOptions
-from engramlog_server.api.operations.groups import NEEDS
-from engramlog_server.api.revealing import By
 from engramlog_server.events.catalogue import Verb
 from engramlog_server.events.errors import AccessDenied, NotFound
 from engramlog_server.projections.access.book import check_grant

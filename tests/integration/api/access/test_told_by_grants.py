@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from engramlog_server.api.access import By
 from engramlog_server.api.exchange.export import ExportOptions
-from engramlog_server.api.revealing import By
 from engramlog_server.events.errors import AccessDenied, NotFound, StoreUnavailable
 from engramlog_server.projections.access.book import check_grant
 from engramlog_server.projections.access.caller import AT_THE_FOLDER, Caller

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from engramlog import Memory
+from engramlog_server.api.access import By
 from engramlog_server.api.cli.main import run
 from engramlog_server.api.exchange.export import ExportOptions
-from engramlog_server.api.revealing import By
 from engramlog_server.events.catalogue import MemoriesAccessed
 from engramlog_server.events.envelope import decode
 from engramlog_server.events.errors import InvalidEvent, StoreUnavailable
@@ -217,7 +217,7 @@ def test_a_store_of_which_no_faces_code_asks_the_reader_to_reveal() -> None:
         for source in (root / folder).rglob("*.py")
         if "reveal=True" in source.read_text("utf-8")
     ]
-    assert found == ["api/revealing.py"]
+    assert found == ["api/access.py"]
 
 
 def test_a_parked_reveal_of_a_quarantined_owner_is_recorded_and_shown(running: Service, owner: str) -> None:

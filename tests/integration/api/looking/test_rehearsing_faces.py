@@ -9,8 +9,8 @@ from urllib.parse import quote
 
 import pytest
 
-from engramlog_server.api.operations.common import DRY_RUN
-from engramlog_server.api.operations.groups import MADE_WHOLE
+from engramlog_server.api.access import MADE_WHOLE
+from engramlog_server.api.operations.definition import DRY_RUN
 from engramlog_server.events.partitions import partition_of
 from tests.given.client import Service, connected, new_owner
 from tests.integration.api.faces.test_nobody_promotes_himself import World

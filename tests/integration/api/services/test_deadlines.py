@@ -12,9 +12,9 @@ import orjson
 import pytest
 from fastapi.testclient import TestClient
 
+from engramlog_server.api.access import ALL, OF_FILES
 from engramlog_server.api.exchange.export import ExportOptions
 from engramlog_server.api.exchange.import_records import RecordOptions
-from engramlog_server.api.operations.groups import ALL, OF_FILES
 from engramlog_server.api.work.admission import AdmissionLimits
 from engramlog_server.api.work.patience import NeedsHeavyLane, Patience, Work, with_patience
 from engramlog_server.events.errors import DeadlineExceeded

@@ -12,8 +12,8 @@ from starlette.responses import PlainTextResponse
 import engramlog
 from engramlog import answers
 from engramlog.answers import Result
+from engramlog_server.api.access import ALL
 from engramlog_server.api.http.routing import Json, documented
-from engramlog_server.api.operations.groups import ALL
 from tests.given.shaped import OutOfShape, shape_checks
 from tests.rows import each_row
 

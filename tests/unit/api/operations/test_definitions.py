@@ -11,10 +11,10 @@ from typing import Any, get_type_hints
 
 import engramlog_server.api.application
 from engramlog import answers
+from engramlog_server.api.access import ALL
 from engramlog_server.api.application import Application
 from engramlog_server.api.http.routing import shape_of
 from engramlog_server.api.operations.definition import NEVER, REQUIRED, Operation, loaded_from
-from engramlog_server.api.operations.groups import ALL
 from engramlog_server.api.operations.reading import REVEAL
 from engramlog_server.api.operations.reports import EXTRACT
 from engramlog_server.api.services.reading import Counter as RowCounter
