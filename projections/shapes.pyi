@@ -2,100 +2,24 @@
 
 from typing import Any, Literal, NotRequired, TypedDict
 
-class AccessSaid(TypedDict):
-    position: str
-    recorded_at: str
-    event: str
-    principal: str | None
-    key: str | None
-    by: str | None
-    reason: str
+class Warned(TypedDict):
+    quarantined: NotRequired[dict[str, str] | None]
+    log_gap: NotRequired[str | None]
 
-class AccessTold(TypedDict):
-    at: str
-    principals: list[PrincipalKnown]
-    events: list[AccessSaid]
+class Lagging(Warned):
+    behind: NotRequired[int]
 
-class ConsoleCode(TypedDict):
-    code: str
-    ends_in: int
-    page: str | None
+class LinesTold(TypedDict):
+    as_of: str | None
+    known: NotRequired[str | None]
 
-class ConsoleCodeState(TypedDict):
-    state: Literal["waits", "used", "over", "unknown"]
+class TimesTold(LinesTold):
+    at: str | None
 
-class ConsoleSession(TypedDict):
-    token: str
-    ends_in: int
-    idle_seconds: int
-
-class ConsoleSessionEnded(TypedDict):
-    ended: bool
-
-class GrantHeld(TypedDict):
-    verbs: list[str]
-    owners: list[str]
-    modes: list[str]
-    sensitivity: int
-    actors: list[str]
-    trust: str
-
-class GrantsTold(TypedDict):
-    principal: str
-    grants: list[GrantHeld]
-    position: str | None
-
-class KeyKnown(TypedDict):
-    key_id: str
-    state: Literal["live", "expired", "revoked"]
-    issued_at: str
-    expires_at: str | None
-    revoked_at: str | None
-    digest: str
-
-class KeyMade(TypedDict):
-    key: str
-    key_id: str
-    principal: str
-    expires_at: str | None
-    grants: list[GrantHeld]
+class Placed(Lagging):
     position: str
 
-class KeyRevokedTold(TypedDict):
-    key_id: str
-    principal: str
-    revoked: bool
-    position: str | None
-
-class PrincipalKnown(TypedDict):
-    principal: str
-    keys: list[KeyKnown]
-    grants: list[GrantHeld]
-
-class ReadTold(TypedDict):
-    position: str
-    recorded_at: str | None
-    principal: str | None
-    key_id: str | None
-    token: str | None
-    what: Literal["reveal", "export", "debug", "past", "denied"] | None
-    call: str | None
-    whose: str | None
-    times: int
-
-class ReadsTold(TypedDict):
-    reads: list[ReadTold]
-    next: str | None
-    position: str
-
-class WhoAsks(TypedDict):
-    principal: str
-    key: str | None
-    token: str | None
-    unlimited: bool
-    grants: list[GrantHeld]
-    narrowed_to: list[GrantHeld] | None
-    expires_at: str | None
+class Place(TimesTold, Placed): ...
 
 class Appended(TypedDict):
     appended: int
@@ -140,19 +64,31 @@ class Change(TypedDict):
     said_reason: NotRequired[str | None]
     because: NotRequired[str | None]
 
+class ChatsImported(Warned):
+    owner: str
+    shape: str
+    conversations: int
+    left_out: dict[str, int]
+    turns: int
+    skipped: int
+    too_long: int
+    cut: int
+    appended: int
+    already_appended: int
+    conflicts: list[ImportConflict]
+    ignored_fields: dict[str, int]
+    adjusted: dict[str, int]
+    unreadable: list[UnreadableChat]
+    newest_turn: str | None
+    last_position: str | None
+    failed: NotRequired[list[ImportFailure] | None]
+
 class CorrectedBy(TypedDict):
     of: str
     was: str | None
     by: str | None
     now: str | None
     at: str
-
-class Warned(TypedDict):
-    quarantined: NotRequired[dict[str, str] | None]
-    log_gap: NotRequired[str | None]
-
-class Lagging(Warned):
-    behind: NotRequired[int]
 
 class Deleted(Lagging):
     owner: str
@@ -177,9 +113,6 @@ class DuplicateRecord(TypedDict):
     memory_id: str
     first_line: int
 
-class Placed(Lagging):
-    position: str
-
 class Effects(Done, Placed):
     owner: str
     id: NotRequired[str | None]
@@ -192,14 +125,34 @@ class Edited(Effects):
     revised: bool
     version: int
 
+class Episode(TypedDict):
+    memory_id: str
+    session: str | None
+    content: str
+    turns: list[str]
+    at: str
+    reason: str
+
+class Extracted(Lagging):
+    owner: str
+    dry_run: bool
+    counts: dict[str, int]
+    statements: NotRequired[list[Statement]]
+    decisions: NotRequired[list[Decided]]
+    appended: NotRequired[int]
+    position: str | None
+    by: str
+    read: NotRequired[int]
+    left: NotRequired[int]
+    by_rules: NotRequired[list[str]]
+    refused: NotRequired[dict[str, str]]
+    usage: NotRequired[Usage | None]
+    trouble: NotRequired[str | None]
+
 class FilePlace(TypedDict):
     line: NotRequired[int | None]
     conversation: NotRequired[int | None]
     message: NotRequired[int | None]
-
-class LinesTold(TypedDict):
-    as_of: str | None
-    known: NotRequired[str | None]
 
 class History(LinesTold, Placed):
     owner: str
@@ -221,6 +174,22 @@ class ImportFailure(FilePlace):
     event_id: str
     status: str
     error: str | None
+
+class Left(TypedDict):
+    owner: str
+    counts: dict[str, int]
+    appended: int
+    position: str | None
+    by_model: int
+    refused: int
+    failure: str | None
+    down: bool
+    requests: int
+    input_tokens: int
+    output_tokens: int
+    dry_run: bool
+    episodes: list[Episode]
+    uses: list[Used]
 
 class LevelSet(Effects):
     statements: NotRequired[StatementsLeft | None]
@@ -305,19 +274,63 @@ class Skipped(TypedDict):
     reason_code: NotRequired[str | None]
     reason_values: NotRequired[dict[str, str] | None]
 
+class StatedTriple(TypedDict):
+    subject: str
+    predicate: str
+    object: str
+    negation: bool
+    degree: float | None
+    condition: str | None
+
+class Statement(TypedDict):
+    operation: str
+    reason: str
+    turn_id: str
+    memory_id: str | None
+    other: str | None
+    content: str
+    category: str
+    kind: str
+    polarity: Any
+    asserted: bool
+    confidence: float
+    keywords: list[str]
+    triple: StatedTriple | None
+    span: list[int]
+
 class StatementsLeft(TypedDict):
     count: int
     ids: list[str]
+
+class UnreadableChat(FilePlace):
+    id: NotRequired[str | None]
+    reason: str
+    why: str
+
+class Usage(TypedDict):
+    requests: int
+    input_tokens: int
+    output_tokens: int
+
+class Used(TypedDict):
+    memory_id: str
+    session: str | None
+    at: str
+    reason: str
 
 class ByWhom(TypedDict):
     principal: str | None
     actor: str | None
     events: int
 
-class TimesTold(LinesTold):
-    at: str | None
-
-class Place(TimesTold, Placed): ...
+class ClosureTold(TypedDict):
+    struck: list[StruckEvent]
+    struck_total: int
+    struck_because: dict[str, int]
+    stays: list[StaysTold]
+    stays_total: int
+    without_effect: list[EventsCounted]
+    in_its_light: list[EventsCounted]
 
 class UnplacedCompared(TypedDict):
     profile: str
@@ -399,6 +412,11 @@ class EventCause(TypedDict):
     because: str | None
     side: str
 
+class EventsCounted(TypedDict):
+    kind: str
+    events: int
+    first: list[str]
+
 class FromTo(TypedDict):
     before: Any
     after: Any
@@ -427,6 +445,13 @@ class MemoryDiffers(SidesDiffer):
     causes: list[EventCause]
     more_causes: int
     ranks: list[RankOf]
+
+class NotUndoneTold(TypedDict):
+    kind: str
+    why: str
+    why_code: NotRequired[str | None]
+    events: int
+    first: list[str]
 
 class OwnerDiffers(TypedDict):
     profile: FromTo | None
@@ -458,6 +483,58 @@ class RankOf(TypedDict):
     before: int | None
     after: int | None
 
+class StrikesTold(TypedDict):
+    without: list[str]
+    without_turns: list[str]
+    without_sessions: list[str]
+    without_sources: list[str]
+    without_actors: list[str]
+    without_principals: list[str]
+    without_correlations: list[str]
+    without_models: list[str]
+
+class UnplacedReplayed(StrikesTold, ClosureTold):
+    owner: str
+    set: dict[str, float | int | str | bool]
+    profile: NotRequired[str | None]
+    alone: bool
+    mode: str
+    events: dict[str, int]
+    differences: list[ReplayedDiffer]
+    changed_fields: dict[str, int]
+    total: int
+    offset: int
+    questions: list[QuestionMoved]
+
+class Replayed(UnplacedReplayed, Place): ...
+
+class ReplayedDiffer(TypedDict):
+    id: str
+    memory: str | None
+    today: SideStanding | None
+    replayed: SideStanding | None
+    fields: list[str]
+
+class Retracted(StrikesTold, ClosureTold, Placed):
+    owner: str
+    dry_run: bool
+    again: bool
+    alone: bool
+    mode: str
+    offset: int
+    reach: str
+    undoes: list[UndoEvent]
+    undoes_total: int
+    goes: SomeMemories
+    comes_back: SomeMemories
+    changed: SomeMemories
+    changed_fields: dict[str, int]
+    not_undone: list[NotUndoneTold]
+    remains: list[StandsOtherwise]
+    remains_total: int
+    questions: list[QuestionMoved]
+    changes: list[Change]
+
 class SideStanding(TypedDict):
     weight: float
     level: str
@@ -481,6 +558,26 @@ class Standing(TypedDict):
     reason: str | None
     rank: float
 
+class StandsOtherwise(TypedDict):
+    id: str
+    fields: list[str]
+    retracted: SideStanding | None
+    replayed: SideStanding | None
+
+class StaysTold(TypedDict):
+    memory: str
+    position: str
+    because: str
+    of: str
+
+class StruckEvent(TypedDict):
+    position: str
+    event_id: str
+    event: str
+    memory: str | None
+    because: str
+    of: str
+
 class Touch(Placed):
     time: str
     event: str
@@ -488,262 +585,9 @@ class Touch(Placed):
     reason: str
     weights: dict[str, Jump]
 
-class AnsweredTurn(TypedDict):
-    id: str
-    turn_id: str | None
-    session: str | None
-    injected_at: str | None
-    positions: list[str]
-    principal: str | None
-    memories: int
-    turn: TurnSaid | None
-    recorded_twice: bool
-    replies: list[TurnSaid]
-    linked_by: str | None
-
-class AnsweredInFull(AnsweredTurn, LinesTold, Placed):
-    owner: str
-    injected: list[Injected]
-    injections_left_out: int
-    injected_memories: list[InjectedMemory]
-    outcomes: list[OutcomeTold]
-    outcomes_left_out: int
-    note: str | None
-
-class AnsweredTurns(LinesTold, Placed):
-    owner: str
-    answers: list[AnsweredTurn]
-    total: int
-    offset: int
-    session: str | None
-    since: str | None
-    until: str | None
-
-class BlockAsItWas(TypedDict):
-    text: str
-    stable: NotRequired[str | None]
-    turn: NotRequired[str | None]
-    tokens: int
-    tokens_then: int | None
-    as_it_was: bool | None
-    why: str
-    why_code: NotRequired[str | None]
-    withheld: list[WithheldFromBlock]
-
-class BlockOf(Placed):
-    owner: str
-    tokens: int
-    parts: ContextParts
-    injected: list[str]
-    recorded: Recorded
-
-class ContextBlock(LinesTold, Placed):
-    owner: str
-    block: str
-    stable: str
-    turn: str
-    sizes: ContextSizes
-    tokens: int
-    budget: int
-    language: str
-    session: str | None
-    turn_id: str | None
-    parts: ContextParts
-    injected: list[str]
-    recorded: Recorded
-    searches: list[ContextSearch]
-    dropped: dict[str, int]
-    left_out: dict[str, int]
-    read_back: str
-    others: NotRequired[list[BlockOf]]
-
-class ContextLine(TypedDict):
-    kind: str
-    id: str
-    note: str
-    text: str
-    closeness: NotRequired[float | None]
-    handle: NotRequired[str | None]
-    asked_by: NotRequired[list[str] | None]
-
-class ContextParts(TypedDict):
-    time: str
-    instructions: list[ContextLine]
-    core: list[ContextLine]
-    profile: list[ContextLine]
-    remembered: list[ContextLine]
-    earlier: list[ContextLine]
-    retrieved: list[ContextLine]
-    tools: list[ContextLine]
-    unconfirmed: list[ContextLine]
-
-class ContextSearch(TypedDict):
-    query: str
-    found: int
-    withheld: dict[str, int]
-    parts: list[str]
-
-class ContextSizes(TypedDict):
-    stable: int
-    turn: int
-    conversation: int
-    left_out: dict[str, int]
-
-class HowMade(TypedDict):
-    at: str
-    upto: str
-    budget: int
-    language: str
-    messages: int
-    threshold: float
-    searches: int
-    sensitive: bool
-    proactive: bool
-    include_faded: bool | None
-    trust: str | None
-    stable_budget: NotRequired[int | None]
-
-class Injected(TypedDict):
-    position: str
-    at: str
-    principal: str | None
-    read_at: str | None
-    memories: list[str]
-    made: HowMade | None
-    block: BlockAsItWas
-
-class InjectedMemory(TypedDict):
-    id: str
-    part: str | None
-    rank: int | None
-    closeness: float | None
-    long_ago: bool
+class UndoEvent(TypedDict):
+    event: str
     memory: str | None
-    withheld: str | None
-    weight: float | None
-    trust: str | None
-    created_at: str | None
-    status: str
-    trust_today: str | None
-    since: list[str]
-
-class MemoryUses(LinesTold, Placed):
-    owner: str
-    id: str
-    memory: str
-    status: str
-    uses: list[Use]
-    total: int
-    offset: int
-
-class OutcomeTold(TypedDict):
-    position: str
-    at: str
-    memory: str
-    outcome: str
-    from_memory: str | None
-    actor: str
-    principal: str | None
-    linked_by: str
-
-class Recorded(TypedDict):
-    status: str
-    position: NotRequired[str | None]
-
-class TurnSaid(TypedDict):
-    turn_id: str
-    role: str
-    speaker: str | None
-    text: str
-    at: str
-
-class Use(TypedDict):
-    turn_id: str | None
-    session: str | None
-    injected_at: str
-    turn: TurnSaid | None
-    replies: list[TurnSaid]
-    linked_by: str | None
-
-class WithheldFromBlock(TypedDict):
-    kind: str
-    id: str
-    reason: str
-
-class GroupCounts(TypedDict):
-    made: list[int]
-    changed: list[int]
-    ended: list[int]
-    seen: list[int]
-    talk: list[int]
-
-class HappenedEnds(TypedDict):
-    first: str | None
-    last: str | None
-    ahead: str | None
-
-class LineBuckets(TypedDict):
-    since: str | None
-    until: str | None
-    seconds: float
-    events: int
-    counts: list[int]
-    groups: GroupCounts | None
-
-class LogEvents(LinesTold, Warned):
-    owner: str | None
-    partition: int
-    events: list[LoggedEvent]
-    next: str | None
-    follow: str
-    order: str
-    looked: int
-    looked_to: str | None
-    head: str
-
-class LoggedEvent(TypedDict):
-    position: str
-    event_id: str
-    type: str
-    schema_version: int | None
-    owner: str
-    occurred_at: str | None
-    recorded_at: str | None
-    late_by: float | None
-    actor: str | None
-    principal: str | None
-    model: str | None
-    trust: str | None
-    session_id: str | None
-    causation_id: str | None
-    correlation_id: str | None
-    data: dict[str, Any] | None
-    withheld: str | None
-    folded: bool | None
-    problem: str | None
-    bytes: int
-
-class OwnerTimes(LinesTold, Placed):
-    owner: str
-    happened: HappenedEnds
-    recorded: RecordedEnds
-    events: int
-    late: int
-    buckets: TimeBuckets
-    since: str | None
-    until: str | None
-    recorded_since: str | None
-    recorded_until: str | None
-    hint: str | None
-
-class RecordedEnds(TypedDict):
-    first: str | None
-    last: str | None
-
-class TimeBuckets(TypedDict):
-    count: int
-    happened: LineBuckets
-    recorded: LineBuckets
 
 class UnplacedAssessment(TypedDict):
     owner: str
@@ -833,6 +677,23 @@ class Cluster(TypedDict):
     words: list[str]
     label: str
 
+class ConflictErrors(TypedDict):
+    taken_back: int
+    refused: int
+    total: int
+
+class DueMemory(Card):
+    due_at: str
+    days_overdue: float
+    importance: float
+    confidence: float
+    consolidation: float
+    emotion: float
+    priority: float
+    interval_days: float
+    scheduler: str
+    access_count: int
+
 class Evidence(TypedDict):
     id: str
     snippet: str
@@ -870,62 +731,6 @@ class FactsKnown(Placed):
     known: int
     as_of: str | None
     known_by: NotRequired[str | None]
-
-class UnplacedKnowledgeMap(TypedDict):
-    owner: str
-    topic: str | None
-    nodes: list[Node]
-    edges: list[MapEdge]
-    clusters: list[Cluster]
-    depth: int
-    weaker: int
-    withheld: list[Withheld]
-    truncated: bool
-    mode: str
-
-class KnowledgeMap(UnplacedKnowledgeMap, Place): ...
-
-MapEdge = TypedDict("MapEdge", {"from": str, "to": str, "weight": float, "link": str, "reasons": list[MapReason]})
-
-class MapReason(TypedDict):
-    link: str
-    weight: float
-    keywords: list[str]
-
-class Node(TypedDict):
-    id: str
-    label: str
-    kind: str
-    confidence: float
-    consolidation: float
-    weight: float
-    depth: int
-    is_center: bool
-    cluster: int | None
-
-class Stats(TypedDict):
-    memories: int
-    mean_confidence: float
-    coverage: float
-    mean_recency: float
-    mean_consolidation: float
-
-class ConflictErrors(TypedDict):
-    taken_back: int
-    refused: int
-    total: int
-
-class DueMemory(Card):
-    due_at: str
-    days_overdue: float
-    importance: float
-    confidence: float
-    consolidation: float
-    emotion: float
-    priority: float
-    interval_days: float
-    scheduler: str
-    access_count: int
 
 class UnplacedFading(TypedDict):
     memories: list[Strength]
@@ -973,6 +778,20 @@ class HistoryFigures(TypedDict):
     task_failures: NotRequired[int]
     conflict_errors: ConflictErrors
 
+class UnplacedKnowledgeMap(TypedDict):
+    owner: str
+    topic: str | None
+    nodes: list[Node]
+    edges: list[MapEdge]
+    clusters: list[Cluster]
+    depth: int
+    weaker: int
+    withheld: list[Withheld]
+    truncated: bool
+    mode: str
+
+class KnowledgeMap(UnplacedKnowledgeMap, Place): ...
+
 class LawShape(TypedDict):
     name: str
     formula: str
@@ -982,6 +801,13 @@ class LawShape(TypedDict):
 
 class Laws(TypedDict):
     laws: list[LawShape]
+
+MapEdge = TypedDict("MapEdge", {"from": str, "to": str, "weight": float, "link": str, "reasons": list[MapReason]})
+
+class MapReason(TypedDict):
+    link: str
+    weight: float
+    keywords: list[str]
 
 class UnplacedMemoryHealth(TypedDict):
     memories: list[Strength]
@@ -1004,6 +830,17 @@ class NextReview(TypedDict):
     repetitions: NotRequired[int | None]
     stability_days: NotRequired[float | None]
     difficulty: NotRequired[float | None]
+
+class Node(TypedDict):
+    id: str
+    label: str
+    kind: str
+    confidence: float
+    consolidation: float
+    weight: float
+    depth: int
+    is_center: bool
+    cluster: int | None
 
 class OwnerProfile(LinesTold, Placed):
     owner: str
@@ -1077,6 +914,13 @@ class ShownFigures(TypedDict):
     answers: int
     memories: int
 
+class Stats(TypedDict):
+    memories: int
+    mean_confidence: float
+    coverage: float
+    mean_recency: float
+    mean_consolidation: float
+
 class Strength(Card):
     strength: int
     colour: str
@@ -1108,10 +952,172 @@ class WeightFigures(TypedDict):
     highest: float | None
     buckets: list[WeightBucket]
 
+class ChainHead(TypedDict):
+    partition: int
+    seq: int
+    chain: str
+    at: str | None
+    appended: int
+    kept: HeadKept | None
+
+class ChainHeads(TypedDict):
+    store_id: str
+    at: str
+    partitions: int
+    heads: list[ChainHead]
+    line: str
+    keeping: HeadsKeeping | None
+
+class GroupCounts(TypedDict):
+    made: list[int]
+    changed: list[int]
+    ended: list[int]
+    seen: list[int]
+    talk: list[int]
+
+class HappenedEnds(TypedDict):
+    first: str | None
+    last: str | None
+    ahead: str | None
+
+class HeadKept(TypedDict):
+    seq: int
+    chain: str
+    at: str
+    line: int
+
+class HeadUnmet(TypedDict):
+    position: str
+    partition: int
+    seq: int
+    state: Literal["agrees", "differs", "missing", "unread"]
+    line: int
+    kept: str
+    found: str | None
+
+class HeadsCompared(TypedDict):
+    store_id: str
+    agrees: bool
+    complete: bool
+    lines: int
+    heads: int
+    agreed: int
+    differing: int
+    missing: int
+    unread: int
+    partitions: list[PartitionCompared]
+    unmet: list[HeadUnmet]
+    problems: list[str]
+    other_stores: list[str]
+    accepted: list[LogAccepted]
+    uncovered: list[int]
+    events_read: int
+    most: int
+
+class HeadsKeeping(TypedDict):
+    lines: int
+    last: str | None
+    problems: list[str]
+    accepted: list[LogAccepted]
+
+class LineBuckets(TypedDict):
+    since: str | None
+    until: str | None
+    seconds: float
+    events: int
+    counts: list[int]
+    groups: GroupCounts | None
+
+class LogAccepted(TypedDict):
+    partition: int
+    seq: int
+    at: str
+    reason: str
+
+class LogEvents(LinesTold, Warned):
+    owner: str | None
+    partition: int
+    events: list[LoggedEvent]
+    next: str | None
+    follow: str
+    order: str
+    looked: int
+    looked_to: str | None
+    head: str
+
+class LoggedEvent(TypedDict):
+    position: str
+    event_id: str
+    type: str
+    schema_version: int | None
+    owner: str
+    occurred_at: str | None
+    recorded_at: str | None
+    late_by: float | None
+    actor: str | None
+    principal: str | None
+    model: str | None
+    trust: str | None
+    session_id: str | None
+    causation_id: str | None
+    correlation_id: str | None
+    data: dict[str, Any] | None
+    withheld: str | None
+    folded: bool | None
+    problem: str | None
+    bytes: int
+
+class OwnerHead(LinesTold, Placed):
+    owner: str
+    chain: str
+    asked: str | None
+    agrees: bool | None
+
+class OwnerTimes(LinesTold, Placed):
+    owner: str
+    happened: HappenedEnds
+    recorded: RecordedEnds
+    events: int
+    late: int
+    buckets: TimeBuckets
+    since: str | None
+    until: str | None
+    recorded_since: str | None
+    recorded_until: str | None
+    hint: str | None
+
+class PartitionCompared(TypedDict):
+    partition: int
+    state: Literal["agrees", "differs", "missing", "unread"]
+    heads: int
+    agreed: int
+    differing: int
+    missing: int
+    unread: int
+    last_agreed: int | None
+    read_to: int
+    appended: int
+    behind: int
+
+class RecordedEnds(TypedDict):
+    first: str | None
+    last: str | None
+
+class TimeBuckets(TypedDict):
+    count: int
+    happened: LineBuckets
+    recorded: LineBuckets
+
 class Absent(TypedDict):
     why: str
     reason: str | None
     shown_by: str | None
+
+class Answered(Effects):
+    item: str
+    verdict: str
+    done: str
+    done_code: str
 
 class BasisListed(TypedDict):
     because: NotRequired[str | None]
@@ -1226,6 +1232,29 @@ class InPattern(TypedDict):
     status: str
     created_at: str
 
+class InboxItem(TypedDict):
+    item: str
+    kind: str
+    memory_id: str
+    about: list[str]
+    memory: str | None
+    would_say: str | None
+    reason: str | None
+    reason_code: NotRequired[str | None]
+    reason_values: NotRequired[dict[str, str] | None]
+    actor: str
+    principal: str | None
+    at: str
+    position: str
+
+class InboxPage(LinesTold, Placed):
+    owner: str
+    items: list[InboxItem]
+    total: int
+    offset: int
+    taken: int
+    most: int
+
 class Listed(BasisListed, Card):
     weight: float
     tier: str
@@ -1247,6 +1276,20 @@ class UnplacedListing(SpansTold):
     mode: str
 
 class Listing(UnplacedListing, Place): ...
+
+class NamedSourceTold(TypedDict):
+    by: Literal["session", "principal", "actor", "model", "source"]
+    name: str
+    masked: bool
+    events: int
+    memories: int
+    late: int
+    first_happened: str
+    last_happened: str
+    first_recorded: str | None
+    last_recorded: str | None
+    set_aside: AsideTold | None
+    partly_aside: int
 
 class OriginEvent(TypedDict):
     position: str
@@ -1307,6 +1350,16 @@ class RankedMemory(TypedDict):
     lacks: list[str]
     absent: Absent | None
 
+class Reported(Placed):
+    owner: str
+    uri: str
+    digest: str
+    withheld: list[str]
+    back: list[str]
+    left: int
+    newer: int
+    changes: list[Change]
+
 class RestsOn(TypedDict):
     uri: str | None
     digest: str
@@ -1318,6 +1371,50 @@ class ScoreTerm(TypedDict):
     first: float | None
     second: float | None
     difference: float | None
+
+class SomeMemories(TypedDict):
+    total: int
+    ids: list[str]
+
+class SourceAside(AsideTold):
+    memories: int
+
+class SourceSaid(Placed):
+    owner: str
+    session: str | None
+    principal: str | None
+    of_actor: str | None
+    memories: int
+    negated: SomeMemories
+    revised: SomeMemories
+    merged: SomeMemories
+    deleted: SomeMemories
+    dry_run: NotRequired[bool]
+    changes: list[Change]
+
+class SourcesAside(Placed):
+    owner: str
+    sources: list[SourceAside]
+    total: int
+    most: int
+    as_of: str | None
+    known_by: NotRequired[str | None]
+
+class SourcesNamed(LinesTold, Placed):
+    owner: str
+    sources: list[NamedSourceTold]
+    total: int
+    offset: int
+    by: list[str]
+    search: str | None
+    since: str | None
+    until: str | None
+    recorded_since: str | None
+    recorded_until: str | None
+    events: int
+    left_out: dict[str, int]
+    withheld: int
+    hint: str | None
 
 class ValueCount(TypedDict):
     value: str
@@ -1592,188 +1689,111 @@ class TokensUsedInAll(TokensUsed):
     first: str
     last: str
 
-class ChainHead(TypedDict):
-    partition: int
-    seq: int
-    chain: str
-    at: str | None
-    appended: int
-    kept: HeadKept | None
+class AnsweredTurn(TypedDict):
+    id: str
+    turn_id: str | None
+    session: str | None
+    injected_at: str | None
+    positions: list[str]
+    principal: str | None
+    memories: int
+    turn: TurnSaid | None
+    recorded_twice: bool
+    replies: list[TurnSaid]
+    linked_by: str | None
 
-class ChainHeads(TypedDict):
-    store_id: str
-    at: str
-    partitions: int
-    heads: list[ChainHead]
-    line: str
-    keeping: HeadsKeeping | None
-
-class HeadKept(TypedDict):
-    seq: int
-    chain: str
-    at: str
-    line: int
-
-class HeadUnmet(TypedDict):
-    position: str
-    partition: int
-    seq: int
-    state: Literal["agrees", "differs", "missing", "unread"]
-    line: int
-    kept: str
-    found: str | None
-
-class HeadsCompared(TypedDict):
-    store_id: str
-    agrees: bool
-    complete: bool
-    lines: int
-    heads: int
-    agreed: int
-    differing: int
-    missing: int
-    unread: int
-    partitions: list[PartitionCompared]
-    unmet: list[HeadUnmet]
-    problems: list[str]
-    other_stores: list[str]
-    accepted: list[LogAccepted]
-    uncovered: list[int]
-    events_read: int
-    most: int
-
-class HeadsKeeping(TypedDict):
-    lines: int
-    last: str | None
-    problems: list[str]
-    accepted: list[LogAccepted]
-
-class LogAccepted(TypedDict):
-    partition: int
-    seq: int
-    at: str
-    reason: str
-
-class OwnerHead(LinesTold, Placed):
+class AnsweredInFull(AnsweredTurn, LinesTold, Placed):
     owner: str
-    chain: str
-    asked: str | None
-    agrees: bool | None
+    injected: list[Injected]
+    injections_left_out: int
+    injected_memories: list[InjectedMemory]
+    outcomes: list[OutcomeTold]
+    outcomes_left_out: int
+    note: str | None
 
-class PartitionCompared(TypedDict):
-    partition: int
-    state: Literal["agrees", "differs", "missing", "unread"]
-    heads: int
-    agreed: int
-    differing: int
-    missing: int
-    unread: int
-    last_agreed: int | None
-    read_to: int
-    appended: int
-    behind: int
-
-class ClosureTold(TypedDict):
-    struck: list[StruckEvent]
-    struck_total: int
-    struck_because: dict[str, int]
-    stays: list[StaysTold]
-    stays_total: int
-    without_effect: list[EventsCounted]
-    in_its_light: list[EventsCounted]
-
-class EventsCounted(TypedDict):
-    kind: str
-    events: int
-    first: list[str]
-
-class NotUndoneTold(TypedDict):
-    kind: str
-    why: str
-    why_code: NotRequired[str | None]
-    events: int
-    first: list[str]
-
-class StrikesTold(TypedDict):
-    without: list[str]
-    without_turns: list[str]
-    without_sessions: list[str]
-    without_sources: list[str]
-    without_actors: list[str]
-    without_principals: list[str]
-    without_correlations: list[str]
-    without_models: list[str]
-
-class UnplacedReplayed(StrikesTold, ClosureTold):
+class AnsweredTurns(LinesTold, Placed):
     owner: str
-    set: dict[str, float | int | str | bool]
-    profile: NotRequired[str | None]
-    alone: bool
-    mode: str
-    events: dict[str, int]
-    differences: list[ReplayedDiffer]
-    changed_fields: dict[str, int]
+    answers: list[AnsweredTurn]
     total: int
     offset: int
-    questions: list[QuestionMoved]
-
-class Replayed(UnplacedReplayed, Place): ...
-
-class ReplayedDiffer(TypedDict):
-    id: str
-    memory: str | None
-    today: SideStanding | None
-    replayed: SideStanding | None
-    fields: list[str]
-
-class Retracted(StrikesTold, ClosureTold, Placed):
-    owner: str
-    dry_run: bool
-    again: bool
-    alone: bool
-    mode: str
-    offset: int
-    reach: str
-    undoes: list[UndoEvent]
-    undoes_total: int
-    goes: SomeMemories
-    comes_back: SomeMemories
-    changed: SomeMemories
-    changed_fields: dict[str, int]
-    not_undone: list[NotUndoneTold]
-    remains: list[StandsOtherwise]
-    remains_total: int
-    questions: list[QuestionMoved]
-    changes: list[Change]
-
-class StandsOtherwise(TypedDict):
-    id: str
-    fields: list[str]
-    retracted: SideStanding | None
-    replayed: SideStanding | None
-
-class StaysTold(TypedDict):
-    memory: str
-    position: str
-    because: str
-    of: str
-
-class StruckEvent(TypedDict):
-    position: str
-    event_id: str
-    event: str
-    memory: str | None
-    because: str
-    of: str
-
-class UndoEvent(TypedDict):
-    event: str
-    memory: str | None
+    session: str | None
+    since: str | None
+    until: str | None
 
 class Associated(Card):
     activation: float
     weight: float
     path: list[Step]
+
+class BlockAsItWas(TypedDict):
+    text: str
+    stable: NotRequired[str | None]
+    turn: NotRequired[str | None]
+    tokens: int
+    tokens_then: int | None
+    as_it_was: bool | None
+    why: str
+    why_code: NotRequired[str | None]
+    withheld: list[WithheldFromBlock]
+
+class BlockOf(Placed):
+    owner: str
+    tokens: int
+    parts: ContextParts
+    injected: list[str]
+    recorded: Recorded
+
+class ContextBlock(LinesTold, Placed):
+    owner: str
+    block: str
+    stable: str
+    turn: str
+    sizes: ContextSizes
+    tokens: int
+    budget: int
+    language: str
+    session: str | None
+    turn_id: str | None
+    parts: ContextParts
+    injected: list[str]
+    recorded: Recorded
+    searches: list[ContextSearch]
+    dropped: dict[str, int]
+    left_out: dict[str, int]
+    read_back: str
+    others: NotRequired[list[BlockOf]]
+
+class ContextLine(TypedDict):
+    kind: str
+    id: str
+    note: str
+    text: str
+    closeness: NotRequired[float | None]
+    handle: NotRequired[str | None]
+    asked_by: NotRequired[list[str] | None]
+
+class ContextParts(TypedDict):
+    time: str
+    instructions: list[ContextLine]
+    core: list[ContextLine]
+    profile: list[ContextLine]
+    remembered: list[ContextLine]
+    earlier: list[ContextLine]
+    retrieved: list[ContextLine]
+    tools: list[ContextLine]
+    unconfirmed: list[ContextLine]
+
+class ContextSearch(TypedDict):
+    query: str
+    found: int
+    withheld: dict[str, int]
+    parts: list[str]
+
+class ContextSizes(TypedDict):
+    stable: int
+    turn: int
+    conversation: int
+    left_out: dict[str, int]
 
 class Expanded(TypedDict):
     original: list[str]
@@ -1819,6 +1839,44 @@ class Hit(Card):
     weight: float
     explain: Explanation
 
+class HowMade(TypedDict):
+    at: str
+    upto: str
+    budget: int
+    language: str
+    messages: int
+    threshold: float
+    searches: int
+    sensitive: bool
+    proactive: bool
+    include_faded: bool | None
+    trust: str | None
+    stable_budget: NotRequired[int | None]
+
+class Injected(TypedDict):
+    position: str
+    at: str
+    principal: str | None
+    read_at: str | None
+    memories: list[str]
+    made: HowMade | None
+    block: BlockAsItWas
+
+class InjectedMemory(TypedDict):
+    id: str
+    part: str | None
+    rank: int | None
+    closeness: float | None
+    long_ago: bool
+    memory: str | None
+    withheld: str | None
+    weight: float | None
+    trust: str | None
+    created_at: str | None
+    status: str
+    trust_today: str | None
+    since: list[str]
+
 class KeywordMatched(TypedDict):
     asked: str
     keyword: str
@@ -1833,6 +1891,29 @@ class MeaningCompared(TypedDict):
     embedded: NotRequired[int | None]
     of: NotRequired[int | None]
     failed: NotRequired[str | None]
+
+class MemoryUses(LinesTold, Placed):
+    owner: str
+    id: str
+    memory: str
+    status: str
+    uses: list[Use]
+    total: int
+    offset: int
+
+class OutcomeTold(TypedDict):
+    position: str
+    at: str
+    memory: str
+    outcome: str
+    from_memory: str | None
+    actor: str
+    principal: str | None
+    linked_by: str
+
+class Recorded(TypedDict):
+    status: str
+    position: NotRequired[str | None]
 
 Step = TypedDict(
     "Step",
@@ -1865,6 +1946,13 @@ class SynonymsKnown(Placed):
 
 TimeNamed = TypedDict("TimeNamed", {"text": str, "from": str, "to": str})
 
+class TurnSaid(TypedDict):
+    turn_id: str
+    role: str
+    speaker: str | None
+    text: str
+    at: str
+
 class Understood(TypedDict):
     times: list[TimeNamed]
     speakers: list[str]
@@ -1872,107 +1960,23 @@ class Understood(TypedDict):
     until: NotRequired[str | None]
     parts: NotRequired[list[str] | None]
 
+class Use(TypedDict):
+    turn_id: str | None
+    session: str | None
+    injected_at: str
+    turn: TurnSaid | None
+    replies: list[TurnSaid]
+    linked_by: str | None
+
+class WithheldFromBlock(TypedDict):
+    kind: str
+    id: str
+    reason: str
+
 class WordExpansion(TypedDict):
     original: str
     synonyms: dict[str, float]
     related: dict[str, float]
-
-class Answered(Effects):
-    item: str
-    verdict: str
-    done: str
-    done_code: str
-
-class InboxItem(TypedDict):
-    item: str
-    kind: str
-    memory_id: str
-    about: list[str]
-    memory: str | None
-    would_say: str | None
-    reason: str | None
-    reason_code: NotRequired[str | None]
-    reason_values: NotRequired[dict[str, str] | None]
-    actor: str
-    principal: str | None
-    at: str
-    position: str
-
-class InboxPage(LinesTold, Placed):
-    owner: str
-    items: list[InboxItem]
-    total: int
-    offset: int
-    taken: int
-    most: int
-
-class NamedSourceTold(TypedDict):
-    by: Literal["session", "principal", "actor", "model", "source"]
-    name: str
-    masked: bool
-    events: int
-    memories: int
-    late: int
-    first_happened: str
-    last_happened: str
-    first_recorded: str | None
-    last_recorded: str | None
-    set_aside: AsideTold | None
-    partly_aside: int
-
-class Reported(Placed):
-    owner: str
-    uri: str
-    digest: str
-    withheld: list[str]
-    back: list[str]
-    left: int
-    newer: int
-    changes: list[Change]
-
-class SomeMemories(TypedDict):
-    total: int
-    ids: list[str]
-
-class SourceAside(AsideTold):
-    memories: int
-
-class SourceSaid(Placed):
-    owner: str
-    session: str | None
-    principal: str | None
-    of_actor: str | None
-    memories: int
-    negated: SomeMemories
-    revised: SomeMemories
-    merged: SomeMemories
-    deleted: SomeMemories
-    dry_run: NotRequired[bool]
-    changes: list[Change]
-
-class SourcesAside(Placed):
-    owner: str
-    sources: list[SourceAside]
-    total: int
-    most: int
-    as_of: str | None
-    known_by: NotRequired[str | None]
-
-class SourcesNamed(LinesTold, Placed):
-    owner: str
-    sources: list[NamedSourceTold]
-    total: int
-    offset: int
-    by: list[str]
-    search: str | None
-    since: str | None
-    until: str | None
-    recorded_since: str | None
-    recorded_until: str | None
-    events: int
-    left_out: dict[str, int]
-    withheld: int
-    hint: str | None
 
 class AccessFigures(TypedDict):
     recorded: NotRequired[int]
@@ -1980,6 +1984,20 @@ class AccessFigures(TypedDict):
     waiting: NotRequired[int]
     dropped: NotRequired[int]
     lost: int
+
+class AccessSaid(TypedDict):
+    position: str
+    recorded_at: str
+    event: str
+    principal: str | None
+    key: str | None
+    by: str | None
+    reason: str
+
+class AccessTold(TypedDict):
+    at: str
+    principals: list[PrincipalKnown]
+    events: list[AccessSaid]
 
 class AlarmsStanding(TypedDict):
     alarms: list[AlarmStanding]
@@ -2000,6 +2018,22 @@ class AlarmStanding(TypedDict):
     last: str
     count: int
     by: str
+
+class ConsoleCode(TypedDict):
+    code: str
+    ends_in: int
+    page: str | None
+
+class ConsoleCodeState(TypedDict):
+    state: Literal["waits", "used", "over", "unknown"]
+
+class ConsoleSession(TypedDict):
+    token: str
+    ends_in: int
+    idle_seconds: int
+
+class ConsoleSessionEnded(TypedDict):
+    ended: bool
 
 class DeadOwner(TypedDict):
     owner: str
@@ -2023,12 +2057,47 @@ class EmbedderStanding(TypedDict):
     missing: list[str]
     loaded: list[str]
 
+class GrantHeld(TypedDict):
+    verbs: list[str]
+    owners: list[str]
+    modes: list[str]
+    sensitivity: int
+    actors: list[str]
+    trust: str
+
+class GrantsTold(TypedDict):
+    principal: str
+    grants: list[GrantHeld]
+    position: str | None
+
 class Health(TypedDict):
     status: str
 
 class Inboxes(TypedDict):
     waiting: int
     full: int
+
+class KeyKnown(TypedDict):
+    key_id: str
+    state: Literal["live", "expired", "revoked"]
+    issued_at: str
+    expires_at: str | None
+    revoked_at: str | None
+    digest: str
+
+class KeyMade(TypedDict):
+    key: str
+    key_id: str
+    principal: str
+    expires_at: str | None
+    grants: list[GrantHeld]
+    position: str
+
+class KeyRevokedTold(TypedDict):
+    key_id: str
+    principal: str
+    revoked: bool
+    position: str | None
 
 class ListeningReady(TypedDict):
     by: Literal["loopback", "tls", "proxy"]
@@ -2097,6 +2166,27 @@ class PartitionsAway(TypedDict):
     node: NotRequired[str | None]
     partitions: list[int]
     problem: str
+
+class PrincipalKnown(TypedDict):
+    principal: str
+    keys: list[KeyKnown]
+    grants: list[GrantHeld]
+
+class ReadTold(TypedDict):
+    position: str
+    recorded_at: str | None
+    principal: str | None
+    key_id: str | None
+    token: str | None
+    what: Literal["reveal", "export", "debug", "past", "denied"] | None
+    call: str | None
+    whose: str | None
+    times: int
+
+class ReadsTold(TypedDict):
+    reads: list[ReadTold]
+    next: str | None
+    position: str
 
 class Ready(TypedDict):
     status: str
@@ -2201,101 +2291,11 @@ class SummedOver(TypedDict):
     owners: int
     left_out: int
 
-class ChatsImported(Warned):
-    owner: str
-    shape: str
-    conversations: int
-    left_out: dict[str, int]
-    turns: int
-    skipped: int
-    too_long: int
-    cut: int
-    appended: int
-    already_appended: int
-    conflicts: list[ImportConflict]
-    ignored_fields: dict[str, int]
-    adjusted: dict[str, int]
-    unreadable: list[UnreadableChat]
-    newest_turn: str | None
-    last_position: str | None
-    failed: NotRequired[list[ImportFailure] | None]
-
-class Episode(TypedDict):
-    memory_id: str
-    session: str | None
-    content: str
-    turns: list[str]
-    at: str
-    reason: str
-
-class Extracted(Lagging):
-    owner: str
-    dry_run: bool
-    counts: dict[str, int]
-    statements: NotRequired[list[Statement]]
-    decisions: NotRequired[list[Decided]]
-    appended: NotRequired[int]
-    position: str | None
-    by: str
-    read: NotRequired[int]
-    left: NotRequired[int]
-    by_rules: NotRequired[list[str]]
-    refused: NotRequired[dict[str, str]]
-    usage: NotRequired[Usage | None]
-    trouble: NotRequired[str | None]
-
-class Left(TypedDict):
-    owner: str
-    counts: dict[str, int]
-    appended: int
-    position: str | None
-    by_model: int
-    refused: int
-    failure: str | None
-    down: bool
-    requests: int
-    input_tokens: int
-    output_tokens: int
-    dry_run: bool
-    episodes: list[Episode]
-    uses: list[Used]
-
-class StatedTriple(TypedDict):
-    subject: str
-    predicate: str
-    object: str
-    negation: bool
-    degree: float | None
-    condition: str | None
-
-class Statement(TypedDict):
-    operation: str
-    reason: str
-    turn_id: str
-    memory_id: str | None
-    other: str | None
-    content: str
-    category: str
-    kind: str
-    polarity: Any
-    asserted: bool
-    confidence: float
-    keywords: list[str]
-    triple: StatedTriple | None
-    span: list[int]
-
-class UnreadableChat(FilePlace):
-    id: NotRequired[str | None]
-    reason: str
-    why: str
-
-class Usage(TypedDict):
-    requests: int
-    input_tokens: int
-    output_tokens: int
-
-class Used(TypedDict):
-    memory_id: str
-    session: str | None
-    at: str
-    reason: str
+class WhoAsks(TypedDict):
+    principal: str
+    key: str | None
+    token: str | None
+    unlimited: bool
+    grants: list[GrantHeld]
+    narrowed_to: list[GrantHeld] | None
+    expires_at: str | None

@@ -17,12 +17,24 @@ import httpx2
 from engramlog import questions, reading, writing
 from engramlog.errors import InputError, Unreachable, refused
 from engramlog.home import URL as HOME
-from engramlog.home import AsyncHomeTransport, HomeTransport, home_of
+from engramlog.home import AsyncHomeTransport, HomeTransport, Told, home_of, token_for
 from engramlog.questions import Questions
 from engramlog.reading import SILENCE, Changed, Messages, changes_in
-from engramlog.token import Told, token_for
-from engramlog.verb import Verb, as_called
-from engramlog.wire import Answer, Lost, Outcome, Pause, Plan, Request, Retry, Scope, got, path_of, refusal_of
+from engramlog.wire import (
+    Answer,
+    Lost,
+    Outcome,
+    Pause,
+    Plan,
+    Request,
+    Retry,
+    Scope,
+    Verb,
+    as_called,
+    got,
+    path_of,
+    refusal_of,
+)
 
 URL = "http://127.0.0.1:8733"
 """Where `engramlog up` listens, beside the socket in its data folder."""
@@ -92,7 +104,7 @@ class Memory(Verbs):
     Without more it is the service of this user's data folder, through the socket in it, started where it does not run and the
     application is installed, unless `start=False`: see `engramlog.home`. `url` names another (else `ENGRAMLOG_URL`; `URL`
     where only a token is given), `token` is what that asks for (else `ENGRAMLOG_TOKEN`, else, of a service of this machine, what
-    lies in the data folder: see `engramlog.token`). `owner` says whose memories are meant (else each verb names one), `timeout`
+    lies in the data folder: see `engramlog.home`). `owner` says whose memories are meant (else each verb names one), `timeout`
     is in seconds for each part of a request, `retry` how often what may be sent again is. `authority` is a file of PEM with the
     certificates that a service elsewhere is believed by (else `SSL_CERT_FILE`, else the usual ones). Proxies of the environment are
     not used. Safe for threads. Close it, or use it in a `with`.

@@ -9,10 +9,9 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, NamedTuple
 
-from engramlog.edge import derived_id, instant, spelled
 from engramlog.errors import Conflict, OwnerQuarantined, refused
 from engramlog.reading import memory_path
-from engramlog.wire import Plan, Scope, ask, got, path_of, posted
+from engramlog.wire import Plan, Scope, ask, derived_id, got, instant, path_of, posted, spelled
 
 Message = Mapping[str, Any]
 """`{"role": ..., "content": ...}` as chat endpoints take it; `name`, `id` and `created_at` are kept where given."""

@@ -1,10 +1,17 @@
-"""The service of this user's data folder: reached by the socket in it, and started where nothing listens there.
+"""The service of this user's data folder: where the folder is, who may be sent its token, and how its service is started.
 
-Whoever listens on that socket is a process of this user, for nobody else can write to the folder; so the folder's token is shown
-to him alone. A port of this machine anybody may take first. What is started is the `engramlog` command beside this Python, or
-the first of PATH, never one of the current folder or one that others could have put there. It is started once however many
-programs ask at a time, belongs to none of them, and ends by itself: ten minutes after the last request, or as soon as
-`engramlog up` wants the store.
+**The folder** is `ENGRAMLOG_DATA`, or the platform's own. Its service listens on a socket in it. Nobody else can write to the
+folder, so whoever listens on the socket is a process of this user.
+
+**The token.** The argument goes first, then `ENGRAMLOG_TOKEN`: the service's token, a key, or a token made of one. Without either,
+a service of this machine gets the file `token` of the folder. The file is read again for each request, so a new token holds at
+once. The token is sent only to the address that the client was made for: redirects are not followed. Any user of a machine may
+listen on a port of it. If the kernel says that another user listens, the folder's token is not sent. The client asks the kernel
+again after three seconds.
+
+**The start.** The client starts the `engramlog` command next to this Python, or the first on PATH, never one of the current folder
+or one that others could have put there. However many programs ask at a time, one service is started. The service belongs to none
+of them. It ends ten minutes after the last request, or as soon as `engramlog up` wants the store.
 """
 
 from __future__ import annotations
@@ -12,19 +19,190 @@ from __future__ import annotations
 import asyncio
 import os
 import socket
+import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from ipaddress import ip_address
 from pathlib import Path
 from threading import Lock, Thread
 from time import monotonic, sleep
+from urllib.parse import urlsplit
 
 import httpx2
 
-from engramlog.errors import Unreachable
-from engramlog.folder import data_folder, is_private, make_private, not_by_others
-from engramlog.token import lying_in
+from engramlog.errors import InputError, Unreachable, refused
+from engramlog.tokens import PREFIX, key_read
+from engramlog.wire import Edge
+
+
+def data_folder() -> Path:
+    """Where `engramlog up` keeps its data, by the same rules."""
+    told = os.environ.get("ENGRAMLOG_DATA")
+    if told:
+        return Path(told).expanduser()
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "engramlog"
+    base = os.environ.get("XDG_DATA_HOME", "").strip()  # a relative one counts for nothing (XDG Base Directory, 0.8)
+    return (Path(base) if Path(base).is_absolute() else Path.home() / ".local" / "share") / "engramlog"
+
+
+def is_private(folder: Path) -> bool:
+    """Whether it is a folder of this user that nobody else can write to, so that what lies in it is his."""
+    try:
+        found = folder.stat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o022
+
+
+def make_private(folder: Path) -> bool:
+    """Whether it is private; an empty one of this user is closed to all others first, as the service would do it."""
+    with suppress(OSError):
+        if folder.stat().st_uid == os.geteuid() and not any(folder.iterdir()):
+            folder.chmod(0o700)
+            if any(one.lstat().st_uid != os.geteuid() for one in folder.iterdir()):
+                return False  # put there just before
+    return is_private(folder)
+
+
+def not_by_others(path: Path) -> bool:
+    """Whether nobody but this user and root can change the file, or put another in its place. `path` must be resolved."""
+    return all(_safe(place, above=place != path) for place in (path, *path.parents))
+
+
+def _safe(place: Path, *, above: bool) -> bool:
+    try:
+        found = place.lstat()
+    except OSError:
+        return False
+    if found.st_uid not in (0, os.geteuid()):
+        return False
+    if above and found.st_mode & stat.S_ISVTX:
+        return True  # as /tmp: others may put things beside, and touch nothing of ours
+    own_group = found.st_gid in (0, os.getegid())
+    return not found.st_mode & (stat.S_IWOTH | (0 if own_group else stat.S_IWGRP))
+
+
+Told = Callable[[], str | None]
+"""Gives the token to show now, or None where there is none."""
+MAX_TOKEN = 8_192
+"""A token that is made of a key says what it may do, and is as long as that."""
+LISTENS = "0A"
+"""The state of a socket that listens, in the kernel's tables."""
+LOOK_MICROS = 3_000_000
+"""How long it holds that no other user listens on a port: the kernel writes its whole table of sockets at each look."""
+HOW = "the token that `engramlog token` prints, a key, or a token made of one"
+
+
+def token_for(url: str, token: str | None, edge: Edge = Edge()) -> Told:  # noqa: B008 - immutable
+    """Where the token for this address comes from. Raises InputError for one that cannot be sent, or not safely."""
+    own = _is_own_machine(url)
+    given = token if token is not None else os.environ.get("ENGRAMLOG_TOKEN") or None
+    if given is None:
+        return _of_this_user(url, lying_in(data_folder()), edge) if own else _none
+    if not (given.isascii() and given.isprintable() and 0 < len(given) <= MAX_TOKEN) or " " in given:
+        raise InputError(f"token: got a value that is not shown; allowed: {HOW}", field="token", allowed=HOW)
+    if given.startswith(PREFIX):
+        _check_key(given)
+    if not own and urlsplit(url).scheme != "https":
+        raise refused("url", url, "https for a service elsewhere: over http anybody on the way would read the token")
+    return lambda: given
+
+
+def _check_key(given: str) -> None:
+    """Raises InputError for a key with a slip in it: the service would not know whose it is."""
+    try:
+        key_read(given)
+    except InputError as error:
+        raise InputError(
+            f"token: {error.message.removeprefix('key: ')}", field="token", allowed=error.allowed
+        ) from None
+
+
+def _none() -> None:
+    return None
+
+
+def _is_own_machine(url: str) -> bool:
+    host = urlsplit(url).hostname or ""
+    try:
+        return host == "localhost" or ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _of_this_user(url: str, told: Told, edge: Edge) -> Told:
+    """The folder's token, unless another user listens where it would go: whoever calls it gets InputError then."""
+    address = urlsplit(url)
+    port = address.port or (443 if address.scheme == "https" else 80)
+    looked_at: int | None = None
+
+    def read() -> str | None:
+        nonlocal looked_at
+        token, now = told(), edge.now()
+        if token is None or (looked_at is not None and 0 <= now - looked_at < LOOK_MICROS):  # a clock may be set back
+            return token
+        if (holder := other_user_on(port)) is not None:
+            looked_at = None
+            raise refused(
+                "url",
+                url,
+                f"a service of this user: user {holder} listens there; pass a token of that service as token=...",
+            )
+        looked_at = now
+        return token
+
+    return read
+
+
+def other_user_on(port: int, tables: Path = Path("/proc/net")) -> int | None:
+    """Another user (not root) who listens on a port of this machine, by number; None where there is none or it is not told."""
+    for name in ("tcp", "tcp6"):
+        try:
+            lines = (tables / name).read_text("ascii", "replace").splitlines()[1:]
+        except OSError:
+            continue
+        for fields in (line.split() for line in lines):
+            with suppress(IndexError, ValueError):  # a line that is none
+                if fields[3] == LISTENS and int(fields[1].rpartition(":")[2], 16) == port:
+                    user = int(fields[7])
+                    if user not in (0, os.geteuid()):
+                        return user
+    return None
+
+
+def lying_in(folder: Path) -> Told:
+    """Reads the folder's token. Whoever calls it gets InputError where others could have read it or put it there."""
+    path = folder / "token"
+
+    def read() -> str | None:
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            raise _unusable(path, f"cannot be read ({error.strerror})") from None
+        try:
+            found = os.fstat(descriptor)
+            plain = stat.S_ISREG(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o077
+            text = os.read(descriptor, 2 * MAX_TOKEN).decode("ascii", "replace").strip() if plain else ""
+        finally:
+            os.close(descriptor)
+        if not plain:
+            raise _unusable(path, "is not a plain file that this user alone can read")
+        if not text.isprintable() or not text.isascii() or not text:
+            raise _unusable(path, "holds no token")
+        return text
+
+    return read
+
+
+def _unusable(path: Path, what: str) -> InputError:
+    allowed = "a new one, which `engramlog token --rotate` makes"
+    return InputError(f"token: {path} {what}; allowed: {allowed}", field="token", allowed=allowed)
+
 
 URL = "http://localhost"
 """What requests through the socket are addressed to: it has no port."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from agents import SQLiteSession
 
 from engramlog.client import Memory
-from engramlog.conversation import Conversation, text_of, with_block
+from engramlog.openai import Conversation, text_of, with_block
 
 if TYPE_CHECKING:
     from agents.memory import Session

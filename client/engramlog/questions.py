@@ -65,11 +65,9 @@ from engramlog.answers import (
     SynonymsKnown,
     WhoAsks,
 )
-from engramlog.edge import spelled
 from engramlog.events import done_to, said
 from engramlog.reading import memory_path
-from engramlog.verb import Verb
-from engramlog.wire import Plan, Scope, ask, checked, given, got, of_all, pairs, path_of, posted, quoted
+from engramlog.wire import Plan, Scope, Verb, ask, checked, given, got, of_all, pairs, path_of, posted, quoted, spelled
 
 
 def search(

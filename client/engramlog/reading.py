@@ -11,9 +11,8 @@ from datetime import datetime
 from typing import Any, NamedTuple
 
 from engramlog.answers import Change, ContextBlock, Detail, History, Listing, Result, Why
-from engramlog.edge import spelled
 from engramlog.errors import UnexpectedAnswer, refused
-from engramlog.wire import Plan, Request, Scope, ask, checked, fetch, given, got, path_of, posted, quoted
+from engramlog.wire import Plan, Request, Scope, ask, checked, fetch, given, got, path_of, posted, quoted, spelled
 
 PAGE = 1_000
 """Most memories that one request lists."""

@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 from hashlib import sha256
 from typing import NamedTuple
 
-from engramlog.edge import Edge
 from engramlog.errors import EngramlogError, InputError, refused
+from engramlog.wire import Edge
 
 PREFIX = "egl_"
 """How every key begins."""

@@ -1,22 +1,81 @@
-"""What goes to and fro, without any input or output: requests, answers, and plans that say what comes next.
+"""Requests, answers, plans and verbs, without any input or output.
 
-A *plan* is a generator: it yields a `Request` or a `Pause`, is sent the `Answer` (or `Lost`), and returns a result. Each verb
-is one plan; `Memory` and `AsyncMemory` only carry plans out, so both do the same by construction.
+A *plan* is a generator: it yields a `Request` or a `Pause`, is sent the `Answer` (or `Lost`), and returns a result. A `Verb` makes
+a plan a method of `Memory` and `AsyncMemory`. Both only carry plans out, so both do the same by construction. Plans read the time
+and random bytes from an `Edge`.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterable, Mapping
+import os
+import re
+import time
+from collections.abc import Callable, Coroutine, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from functools import wraps
+from inspect import Parameter, signature
 from itertools import count
-from typing import Any, Self, TypeVar
+from typing import Any, Concatenate, Generic, ParamSpec, Protocol, Self, TypeVar, overload
 from urllib.parse import quote, urlencode
+from uuid import UUID, uuid5
 
-from engramlog.edge import Edge
 from engramlog.errors import EngramlogError, OwnerMissing, UnexpectedAnswer, Unreachable, error_of, refused
 
 R = TypeVar("R")
+
+
+P = ParamSpec("P")
+
+
+_DERIVED = UUID("5f0f2b52-6d0a-5c8e-9b61-3f1f6c1f5d0a")
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _micros() -> int:
+    return time.time_ns() // 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """A clock (microseconds since 1970 UTC) and a source of random bytes; tests give their own."""
+
+    now: Callable[[], int] = _micros
+    random_bytes: Callable[[int], bytes] = os.urandom
+
+    def new_id(self) -> str:
+        """A fresh time-ordered UUID, version 7 (RFC 9562)."""
+        return uuid7(self.now(), self.random_bytes(10))
+
+    def chance(self) -> float:
+        """A number in [0, 1)."""
+        return int.from_bytes(self.random_bytes(4)) / 2**32
+
+
+def uuid7(micros: int, entropy: bytes) -> str:
+    """The version 7 UUID of an instant and ten random bytes."""
+    value = (micros // 1_000) << 80 | int.from_bytes(entropy[:10])
+    value = value & ~(0xF << 76) | 0x7 << 76
+    value = value & ~(0x3 << 62) | 0x2 << 62
+    return str(UUID(int=value))
+
+
+def derived_id(*parts: str) -> str:
+    """The same version 5 UUID for the same parts, always."""
+    return str(uuid5(_DERIVED, "\x1f".join(parts)))
+
+
+def instant(micros: int) -> str:
+    """RFC 3339 in UTC of microseconds since 1970."""
+    return (_EPOCH + timedelta(microseconds=micros)).isoformat().replace("+00:00", "Z")
+
+
+def spelled(moment: datetime | str | None) -> str | None:
+    """An instant as the service reads it: an aware date-time is spelled out, a text goes as it is."""
+    return moment.isoformat() if isinstance(moment, datetime) else moment
+
+
 JSON = "application/json"
 LINES = "application/x-ndjson"
 RETRIED = frozenset({429, 503, 504})
@@ -262,3 +321,107 @@ def refusal_of(request: Request, answer: Answer) -> EngramlogError:
     shown = answer.body[:120].decode("utf-8", "replace")
     where = f"{request.method} {request.path.partition('?')[0]}"
     return error_of(answer.status, {"detail": f"{where}: HTTP {answer.status} that is no JSON: {shown!r}"})
+
+
+SEVERAL = "several things in a list, also a single one"
+
+
+def check(parameters: Mapping[str, Parameter], given: Mapping[str, Any]) -> None:
+    """Raise InputError for a text, or anything else, where several are asked for or names with their values."""
+    for name, value in given.items():
+        kind = str(parameters[name].annotation)
+        if value is None or kind.startswith("str | bytes") or (isinstance(value, str) and kind.startswith("str")):
+            continue
+        if kind.startswith("Mapping[") and not isinstance(value, Mapping):
+            raise refused(name, value, "names with their values, as in {'page': 4}")
+        if "Sequence[" in kind or "Collection[" in kind:
+            if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
+                raise refused(name, value, f"a text, or {SEVERAL}" if kind.startswith("str") else SEVERAL)
+            items = value if kind.startswith("Sequence[Mapping[") and isinstance(value, Sequence) else ()
+            for number, one in enumerate(items):
+                if not isinstance(one, Mapping):
+                    raise refused(f"{name}[{number}]", one, "names with their values, as in {'uri': '...'}")
+
+
+def as_called(names: Iterable[str], error: EngramlogError) -> EngramlogError:
+    """The error with fields called as the arguments are, of which `names` are those."""
+    problems = error.context.get("problems")
+    for told in (error.context, *(problems if isinstance(problems, list) else ())):
+        field = told.get("field") if isinstance(told, dict) else None
+        if isinstance(field, str) and (name := _called(field, set(names))) != field:
+            told["field"] = name
+            error.message = error.message.replace(f"{field}: ", f"{name}: ", 1)
+            if isinstance(told.get("message"), str):
+                told["message"] = told["message"].replace(f"{field}: ", f"{name}: ", 1)
+    error.args = (error.message,)
+    return error
+
+
+def _called(field: str, names: set[str]) -> str:
+    argument = field.removeprefix("data.")
+    return argument if re.split(r"[ .\[]", argument, maxsplit=1)[0] in names else field
+
+
+class Client(Protocol):
+    """Carries plans out, as `Memory` does."""
+
+    scope: Scope
+
+    def carry_out(self, plan: Plan[R]) -> R: ...
+
+
+class AsyncClient(Protocol):
+    """Carries plans out when it is awaited, as `AsyncMemory` does."""
+
+    scope: Scope
+
+    async def carry_out(self, plan: Plan[R]) -> R: ...
+
+
+class Verb(Generic[P, R]):
+    """A plan as a method: of a `Memory` it returns the result, of an `AsyncMemory` something to await that does."""
+
+    def __init__(self, plan: Callable[Concatenate[Scope, P], Plan[R]], name: str | None = None) -> None:
+        asked = signature(plan)
+        scopeless = [one for one in asked.parameters.values() if one.name != "scope"]
+        self._plan = plan
+        self.__doc__ = plan.__doc__
+        self.__name__ = name or plan.__name__
+        result = str(asked.return_annotation).removeprefix("Plan[").removesuffix("]")
+        self._signature = asked.replace(parameters=scopeless, return_annotation=result)
+        self.__signature__ = asked.replace(
+            parameters=[Parameter("self", Parameter.POSITIONAL_OR_KEYWORD), *scopeless], return_annotation=result
+        )
+
+    @overload
+    def __get__(self, client: None, kind: type) -> Self: ...
+    @overload
+    def __get__(self, client: Client, kind: type) -> Callable[P, R]: ...
+    @overload
+    def __get__(self, client: AsyncClient, kind: type) -> Callable[P, Coroutine[Any, Any, R]]: ...
+    def __get__(self, client: Client | AsyncClient | None, kind: type) -> Any:
+        """The method of a client, or the verb itself where a class is asked."""
+        if client is None:
+            return self
+
+        @wraps(self._plan)
+        def verb(*args: P.args, **named: P.kwargs) -> Any:
+            given = dict(zip(self._signature.parameters, args, strict=False)) | named
+            return client.carry_out(self._checked(self._plan(client.scope, *args, **named), given))
+
+        verb.__name__ = self.__name__
+        verb.__signature__ = self._signature  # type: ignore[attr-defined]
+        return verb
+
+    def _checked(self, plan: Plan[R], given: dict[str, Any]) -> Plan[R]:
+        asked = self._signature.parameters
+        try:
+            check(asked, given)
+            return (yield from plan)
+        except EngramlogError as error:
+            as_called(asked, error)
+            raise
+
+    def __call__(self, client: Client | AsyncClient, *args: P.args, **named: P.kwargs) -> Any:
+        """The verb of a client: `Memory.search(memory, ...)` is `memory.search(...)`."""
+        return getattr(client, self.__name__)(*args, **named)

@@ -31,7 +31,6 @@ from engramlog.answers import (
     Skipped,
     Usage,
 )
-from engramlog.edge import spelled
 from engramlog.errors import Conflict, EngramlogError, InputError, refused
 from engramlog.events import (
     Event,
@@ -49,7 +48,7 @@ from engramlog.events import (
     wrote,
 )
 from engramlog.reading import PAGE, get, get_all
-from engramlog.wire import LINES, Plan, Request, Scope, ask, checked, encoded, got, path_of, posted, utf8
+from engramlog.wire import LINES, Plan, Request, Scope, ask, checked, encoded, got, path_of, posted, spelled, utf8
 
 
 def add(

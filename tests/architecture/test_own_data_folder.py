@@ -9,7 +9,7 @@ from tempfile import gettempdir
 
 import pytest
 
-from engramlog.folder import data_folder
+from engramlog.home import data_folder
 from engramlog_server.ops.settings import Settings
 
 ASKED = "from engramlog_server.ops.settings import Settings; print(Settings().data)"

@@ -11,10 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramlog import EngramlogError, InputError, OwnerTooLarge, StoreFull, Unavailable
-from engramlog.edge import Edge, instant, uuid7
 from engramlog.errors import error_of
 from engramlog.events import said, spoken
-from engramlog.wire import Lost, Pause, Request, Scope, ask, got, quoted
+from engramlog.wire import Edge, Lost, Pause, Request, Scope, ask, got, instant, quoted, uuid7
 from tests.rows import each_row
 
 EDGE = Edge(now=lambda: 1_767_600_000_000_000, random_bytes=bytes)

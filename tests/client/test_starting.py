@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 
 from engramlog import Memory, Unreachable, home
-from engramlog.folder import is_private
+from engramlog.home import is_private
 from engramlog_server.ops.settings import load_settings
 from tests.given.client import EAGER, KINDS, connected
 from tests.integration.live import wait_until

@@ -14,9 +14,8 @@ import pytest
 from platformdirs import user_data_path
 
 from engramlog import AsyncMemory, InputError, Memory, TokenRefused
-from engramlog.edge import Edge
-from engramlog.folder import data_folder
-from engramlog.token import LOOK_MICROS, other_user_on, token_for
+from engramlog.home import LOOK_MICROS, data_folder, other_user_on, token_for
+from engramlog.wire import Edge
 from engramlog_server.api.http.server.serve import serve
 from engramlog_server.ops.token import TokenFile, make_token, rotate_token
 from tests.given.client import KINDS, connected
@@ -235,7 +234,7 @@ def test_the_kernel_tells_when_another_user_listens_on_the_port(tmp_path: Path) 
 
 def test_another_user_who_listens_is_not_shown_the_folders_token(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     token = make_token(data)
-    monkeypatch.setattr("engramlog.token.other_user_on", lambda port: 4711 if port == 8733 else None)
+    monkeypatch.setattr("engramlog.home.other_user_on", lambda port: 4711 if port == 8733 else None)
     with (
         watched(LOCAL[0], []) as (memory, asked),
         pytest.raises(InputError, match="user 4711 listens there") as refusal,
@@ -267,7 +266,7 @@ def test_who_listens_is_looked_for_once_in_some_seconds_and_each_time_where_it_i
         looks.append(port)
         return found[0]
 
-    monkeypatch.setattr("engramlog.token.other_user_on", looked)
+    monkeypatch.setattr("engramlog.home.other_user_on", looked)
     told = token_for(LOCAL[0], None, Edge(now=lambda: now[0]))
     assert told() == told() is not None
     assert len(looks) == 1

@@ -13,9 +13,9 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from engramlog import AccessDenied, EngramlogError, InputError, TokenRefused
-from engramlog.edge import Edge
-from engramlog.token import token_for
+from engramlog.home import token_for
 from engramlog.tokens import key_read, narrowed
+from engramlog.wire import Edge
 from engramlog_server.projections.access import keys as the_service_s
 from engramlog_server.projections.access.keys import id_in, make_key, seed_of
 from tests.given.client import KINDS, Service, connected, new_owner

@@ -82,10 +82,10 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 
 from engramlog.answers import {", ".join(answered)}
-from engramlog.edge import spelled
+from engramlog.wire import spelled
 from engramlog.events import done_to, said
 from engramlog.reading import memory_path
-from engramlog.verb import Verb
+from engramlog.wire import Verb
 from engramlog.wire import Plan, Scope, ask, checked, given, got, of_all, pairs, path_of, posted, quoted
 
 
