@@ -54,7 +54,7 @@ QUERY_RULE = "a query without a secret, an address, a telephone number or the li
 
 @lru_cache(maxsize=4096)
 def _level(text: str) -> int:
-    from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+    from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 
     return detect_sensitivity(text)
 
@@ -66,7 +66,7 @@ def is_secret(text: str) -> bool:
 
 def is_sensitive(text: str) -> bool:
     """Whether a text holds a secret, or an address, a telephone number or the like: no query with one is recorded."""
-    from engramlog_server.projections.language.sensitivity.text_level import SENSITIVE
+    from engramlog_server.projections.language.sensitivity.level import SENSITIVE
 
     return _level(text) >= SENSITIVE
 

@@ -25,7 +25,7 @@ from engramlog_server.events.partitions import parse_position, partition_of, pos
 from engramlog_server.projections.checks import Check
 from engramlog_server.projections.fold.changelog import REASONS, numbers_of, reason_told
 from engramlog_server.projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese
-from engramlog_server.projections.language.sensitivity.event_level import at_most
+from engramlog_server.projections.language.sensitivity.level import at_most
 from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.deletion import forgotten_turns
 from engramlog_server.projections.memory.record import SECRET, Memory, trust_told

@@ -45,7 +45,7 @@ from engramlog_server.events.partitions import parse_position, position_text
 from engramlog_server.projections.checks import Bounds
 from engramlog_server.projections.fold.changelog import DECISIONS, Entry, describe
 from engramlog_server.projections.fold.owner import NO_WEIGHTS, ChangeWeights, LawReader, OwnerState, dropping, fold_on
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from engramlog_server.projections.laws import LAWS
 from engramlog_server.projections.memory.deletion import forgotten_turns
 from engramlog_server.projections.memory.record import SECRET

@@ -38,7 +38,7 @@ from engramlog_server.projections.decide.merging import done_as_suggested, merge
 from engramlog_server.projections.decide.rejecting import also_proposed, is_double, rejection, values_said
 from engramlog_server.projections.fold.changelog import NOBODYS, reason_told
 from engramlog_server.projections.fold.trust import MOST_WAITING
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from engramlog_server.projections.language.statements import statement
 from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.kind import suggested_kind

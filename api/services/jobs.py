@@ -33,7 +33,7 @@ from engramlog_server.events.text import NONE, RULE
 from engramlog_server.projections.checks import Check
 from engramlog_server.projections.embedding.choosing import SETTING
 from engramlog_server.projections.embedding.compared import ComparedOfAll
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from engramlog_server.projections.lifecycle import COMPARING, JOBS, SUGGEST, Decision
 from engramlog_server.projections.lifecycle.extracting import read_again, verdicts
 from engramlog_server.projections.lifecycle.judge.judging import Verdict

@@ -15,7 +15,7 @@ from engramlog_server.projections.language.contradiction.relation import compare
 from engramlog_server.projections.language.polarity import difference, opposite, polarity, wording
 from engramlog_server.projections.language.prompt_text import is_chinese
 from engramlog_server.projections.language.same_content import content
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from engramlog_server.projections.language.sentences import LEAST_WORDS, joined, sentences, words
 from engramlog_server.projections.language.similar import similarity
 from engramlog_server.projections.memory.columns import Columns, state_of

@@ -46,8 +46,8 @@ from engramlog_server.projections.fold.working_set import (
     names,
     trouble_with,
 )
-from engramlog_server.projections.language.sensitivity.event_level import level_of_data, told_by_triple, words_in
-from engramlog_server.projections.language.sensitivity.finance import tells_of_money
+from engramlog_server.projections.language.sensitivity.level import level_of_data, told_by_triple, words_in
+from engramlog_server.projections.language.sensitivity.personal import tells_of_money
 from engramlog_server.projections.language.synonyms import paired, with_pair
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.memory.sources import NOBODY, Asides, NamedSource, brought_back, set_aside

@@ -39,7 +39,7 @@ from engramlog_server.projections.fold.trust import (
 )
 from engramlog_server.projections.fold.use import risen, tier_of
 from engramlog_server.projections.fold.working_set import MERGED_AWAY, UNKNOWN, WorkingSet
-from engramlog_server.projections.language.sensitivity.event_level import level_of_data, words_in
+from engramlog_server.projections.language.sensitivity.level import level_of_data, words_in
 from engramlog_server.projections.laws.ebbinghaus import strength_at
 from engramlog_server.projections.laws.tiered import effective_importance, review_threshold_of
 from engramlog_server.projections.laws.weighted import frequent_boost

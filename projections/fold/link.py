@@ -19,7 +19,7 @@ from engramlog_server.events.trust import ASSERTED
 from engramlog_server.events.vocabulary import DEFAULT_RESOLUTION
 from engramlog_server.projections.fold.trust import judged, risen_by, waits
 from engramlog_server.projections.fold.working_set import WorkingSet, trouble_with
-from engramlog_server.projections.language.sensitivity.event_level import told_by_triple
+from engramlog_server.projections.language.sensitivity.level import told_by_triple
 from engramlog_server.projections.memory.record import (
     MAX_CONFLICTS,
     MAX_EDGES,

@@ -38,7 +38,7 @@ from engramlog_server.projections.fold.working_set import (
     names,
     trouble_with,
 )
-from engramlog_server.projections.language.sensitivity.event_level import highest
+from engramlog_server.projections.language.sensitivity.level import highest
 from engramlog_server.projections.language.sentences import sentences
 from engramlog_server.projections.memory.kind import is_drawn
 from engramlog_server.projections.memory.record import MAX_WAITING, Memory

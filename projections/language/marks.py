@@ -5,7 +5,7 @@ from __future__ import annotations
 from engramlog_server.events.catalogue import EVENT_TYPES, LATEST_VERSION
 from engramlog_server.events.envelope import AnyEvent, Marker, Marks
 from engramlog_server.projections.language.orders import is_doubtful
-from engramlog_server.projections.language.sensitivity.event_level import LEVEL_RULES, holds_words, level_of
+from engramlog_server.projections.language.sensitivity.level import LEVEL_RULES, holds_words, level_of
 from engramlog_server.projections.language.statements import STATEMENT_RULES, statements_of, values_of
 
 

@@ -15,7 +15,7 @@ from functools import cache
 from engramlog_server.projections.language.lexicon import rows
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.scripts import FROM_KANA_TO_HAN
-from engramlog_server.projections.language.sensitivity.fold import CHANGED, read_as
+from engramlog_server.projections.language.sensitivity.level import CHANGED, read_as
 
 
 @cache

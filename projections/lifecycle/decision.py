@@ -9,7 +9,7 @@ from engramlog_server.events.envelope import derived_id
 from engramlog_server.events.trust import ASSERTED
 from engramlog_server.events.vocabulary import Actor, Trust
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from engramlog_server.projections.memory.record import SECRET
 from engramlog_server.projections.views.query import moment
 from engramlog_server.projections.views.view import WITHHELD

@@ -24,7 +24,7 @@ from engramlog_server.projections.checks import Check, counted, unchecked
 from engramlog_server.projections.language.contradiction.change import Alike, no_model
 from engramlog_server.projections.language.extraction.rules import TurnReading, only_asks, questions, read_turn
 from engramlog_server.projections.language.extraction.shape import TurnText
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from engramlog_server.projections.language.similar import similarity
 from engramlog_server.projections.lifecycle.decision import Decision
 from engramlog_server.projections.lifecycle.judge.candidates import Candidates

@@ -28,7 +28,7 @@ from engramlog_server.projections.language.keywords import extracted
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.polarity import speaks_from_its_day
 from engramlog_server.projections.language.prompt_text import is_chinese
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from engramlog_server.projections.language.statements import normalised
 from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.lifecycle.decision import Decision

@@ -12,7 +12,7 @@ from engramlog_server.events.catalogue import SensitivityRaised
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.projections.checks import Check, counted, unchecked
-from engramlog_server.projections.language.sensitivity.event_level import LEVEL_RULES, judged_under
+from engramlog_server.projections.language.sensitivity.level import LEVEL_RULES, judged_under
 from engramlog_server.projections.lifecycle.decision import Decision
 from engramlog_server.projections.past.folding import fold_records
 from engramlog_server.projections.views.view import OwnerView

@@ -25,8 +25,7 @@ from engramlog_server.events.trust import ASSERTED, lowest
 from engramlog_server.events.vocabulary import Trust
 from engramlog_server.projections.choices import WORKING_MESSAGES
 from engramlog_server.projections.language.prompt_text import MOST_READ, is_chinese, one_line
-from engramlog_server.projections.language.sensitivity.event_level import level_now
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import detect_sensitivity, level_now
 from engramlog_server.projections.language.sentences import chosen, joined, sentences
 from engramlog_server.projections.memory.kind import episode, is_summary
 from engramlog_server.projections.memory.record import Memory

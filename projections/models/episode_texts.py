@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.polarity import wording
 from engramlog_server.projections.language.prompt_text import cut, is_chinese, one_line
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from engramlog_server.projections.language.sentences import words
 from engramlog_server.projections.memory.working_memory import SENSITIVE, Turn, stamped, tellable
 from engramlog_server.projections.models.chat import Chat, ModelUsage, Unfit, prompt

@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from engramlog_server.projections.language.polarity import opposite, wording
 from engramlog_server.projections.language.prompt_text import is_chinese, one_line
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from engramlog_server.projections.language.sentences import words
 from engramlog_server.projections.models.chat import Chat, ModelUsage, Unfit, prompt
 

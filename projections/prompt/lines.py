@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from engramlog_server.events.partitions import position_text
 from engramlog_server.projections.language.prompt_text import prepared
-from engramlog_server.projections.language.sensitivity.event_level import at_most
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import at_most, detect_sensitivity
 from engramlog_server.projections.language.times.bounds import bounded, dated
 from engramlog_server.projections.memory.columns import STATES, Columns, state_of
 from engramlog_server.projections.memory.corrections import Correction

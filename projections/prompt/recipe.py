@@ -13,7 +13,7 @@ from engramlog_server.events.catalogue import BlockMade, BroughtUp, StableMade
 from engramlog_server.events.entry import SECRET_BYTES, keyed
 from engramlog_server.events.envelope import from_micros
 from engramlog_server.events.trust import ORDER, TRUSTS
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from engramlog_server.projections.memory.record import SECRET
 from engramlog_server.projections.prompt.block import TITLES
 from engramlog_server.projections.prompt.gathering import Close, Wanted

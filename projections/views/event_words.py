@@ -29,8 +29,12 @@ from engramlog_server.events.trust import lowest
 from engramlog_server.events.vocabulary import Actor, Shape
 from engramlog_server.projections.fold.changelog import id_text
 from engramlog_server.projections.fold.working_set import names
-from engramlog_server.projections.language.sensitivity.event_level import level_now, level_of_data, may_hold_words
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import (
+    detect_sensitivity,
+    level_now,
+    level_of_data,
+    may_hold_words,
+)
 from engramlog_server.projections.memory.record import SECRET, Memory
 from engramlog_server.projections.memory.sources import Asides
 from engramlog_server.projections.memory.working_memory import ToolResult, Turn, read_said, set_aside_among

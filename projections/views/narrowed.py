@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 
 from engramlog_server.projections.checks import Check, counted, unchecked
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from engramlog_server.projections.laws.modes import Mode, withheld_by_age
 from engramlog_server.projections.memory.columns import Columns, Flags
 from engramlog_server.projections.memory.corrections import GONE

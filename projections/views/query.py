@@ -17,7 +17,7 @@ from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.projections.fold.provenance import told as basis_told
 from engramlog_server.projections.fold.provenance import tree
 from engramlog_server.projections.index.correction_index import CorrectionIndex, Strengths
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from engramlog_server.projections.language.sentences import Drawn
 from engramlog_server.projections.language.times.bounds import bounded
 from engramlog_server.projections.laws import LAWS

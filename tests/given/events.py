@@ -48,7 +48,7 @@ from engramlog_server.events.standing import firm_tier
 from engramlog_server.events.validation import make_event
 from engramlog_server.projections.fold.changelog import Entry, describe
 from engramlog_server.projections.fold.owner import OwnerHistory, fold_owner
-from engramlog_server.projections.language.sensitivity.event_level import LEVEL_RULES, level_of
+from engramlog_server.projections.language.sensitivity.level import LEVEL_RULES, level_of
 from engramlog_server.projections.language.statements import STATEMENT_RULES, statement, statement_field
 from engramlog_server.projections.memory.record import Memory
 

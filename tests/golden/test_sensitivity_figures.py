@@ -10,8 +10,7 @@ from hashlib import sha256
 from typing import NamedTuple
 
 from engramlog_server.projections.fold.owner import PROJECTION_VERSION
-from engramlog_server.projections.language.sensitivity.event_level import LEVEL_RULES
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import LEVEL_RULES, detect_sensitivity
 from tests.given.sensitive_texts import HARMLESS_CHINESE, HARMLESS_ENGLISH, SECRET_CHINESE, SECRET_ENGLISH
 from tests.unit.projections.language.sensitivity.test_sensitivity import GENERAL, NOT_SENSITIVE, PUBLIC, SENSITIVE
 from tests.unit.projections.language.sensitivity.test_sensitivity_said import NOT_PRIVATE, PRIVATE

@@ -28,7 +28,7 @@ from engramlog_server.projections.language.contradiction.relation import compare
 from engramlog_server.projections.language.extraction.shape import ExtractedStatement, StatedTriple, TurnText
 from engramlog_server.projections.language.extraction.taking_back import Taken
 from engramlog_server.projections.language.questions import asks_another
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from engramlog_server.projections.language.similar import similarity
 from engramlog_server.projections.lifecycle.decision import Decision
 from engramlog_server.projections.lifecycle.judge.against import MOST_REASON, against, ended, rejected_by

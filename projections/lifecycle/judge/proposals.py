@@ -14,7 +14,7 @@ from engramlog_server.projections.language.extraction.shape import ExtractedStat
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.polarity import polarity
 from engramlog_server.projections.language.prompt_text import one_line
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from engramlog_server.projections.language.text import kept_tokens
 from engramlog_server.projections.lifecycle.judge.grounds import (
     NOTHING,

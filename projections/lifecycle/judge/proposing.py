@@ -19,7 +19,7 @@ from engramlog_server.events.vocabulary import Actor, Trust
 from engramlog_server.projections.language.contradiction.relation import compare
 from engramlog_server.projections.language.extraction.rules import questions, read_turn
 from engramlog_server.projections.language.prompt_text import one_line
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from engramlog_server.projections.language.similar import similarity
 from engramlog_server.projections.lifecycle.decision import Decision, use_of
 from engramlog_server.projections.lifecycle.extracting import mark

@@ -15,7 +15,7 @@ from zoneinfo import ZoneInfo
 import orjson
 
 from engramlog_server.projections.language.prompt_text import is_chinese, one_line
-from engramlog_server.projections.language.sensitivity.event_level import at_most
+from engramlog_server.projections.language.sensitivity.level import at_most
 from engramlog_server.projections.lifecycle.judge.candidates import Candidates
 from engramlog_server.projections.lifecycle.judge.judging import ReadTurn
 from engramlog_server.projections.lifecycle.judge.known import KnownMemory

@@ -25,7 +25,7 @@ from engramlog_server.projections.language.extraction.fleeting import for_a_time
 from engramlog_server.projections.language.extraction.rules import read_turn
 from engramlog_server.projections.language.extraction.shape import ExtractedStatement, TurnText
 from engramlog_server.projections.language.polarity import polarity, speaks_from_its_day
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from engramlog_server.projections.language.statements import normalised
 from engramlog_server.projections.lifecycle.judge.against import Finding, against, ended
 from engramlog_server.projections.lifecycle.judge.candidates import MOST_SAID, Candidates

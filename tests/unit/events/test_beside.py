@@ -6,7 +6,7 @@ from engramlog_server.events.catalogue import EventDiscarded, MemoryCreated
 from engramlog_server.events.envelope import Stored, level_in, prepare
 from engramlog_server.events.validation import make_event
 from engramlog_server.projections.fold.partition import Checkpoint, WorkingOwner, decode_all, fold_batch
-from engramlog_server.projections.language.sensitivity.event_level import judged_under, level_now
+from engramlog_server.projections.language.sensitivity.level import judged_under, level_now
 from tests.given.samples import MOMENT, NOW
 from tests.rows import each_row
 

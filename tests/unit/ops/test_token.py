@@ -15,7 +15,7 @@ from engramlog_server.ops.embedded.private_folder import private_folder
 from engramlog_server.ops.main import main
 from engramlog_server.ops.settings import Settings, load_settings
 from engramlog_server.ops.token import TokenFile, TokenFileUnusable, admits_of, make_token, read_token, rotate_token
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from tests.rows import each_row
 
 OWN = "0123456789abcdef0123456789abcdef"

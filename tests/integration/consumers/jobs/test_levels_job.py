@@ -15,7 +15,7 @@ from engramlog_server.events.partitions import LogKeys, partition_of
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.events.validation import make_event
-from engramlog_server.projections.language.sensitivity import event_level as sensitivity_level
+from engramlog_server.projections.language.sensitivity import level as sensitivity_level
 from engramlog_server.projections.lifecycle import LEVELS, rereading
 from tests.given.events import Told, created
 from tests.integration.consumers.jobs.test_lifecycle_jobs import Jobs, poison

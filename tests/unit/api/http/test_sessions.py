@@ -22,7 +22,7 @@ from engramlog_server.api.http.sessions import (
     Sessions,
 )
 from engramlog_server.projections.access.caller import AT_THE_FOLDER
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 
 
 class House:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engramlog_server.events.catalogue import ParametersChanged, SensitivitySet
-from engramlog_server.projections.language.sensitivity.finance import tells_of_money
+from engramlog_server.projections.language.sensitivity.personal import tells_of_money
 from tests.given.events import Told, created, folded, merged, revised
 from tests.rows import each_row
 

@@ -54,7 +54,7 @@ def test_importing_the_rules_of_both_languages_compiles_none_and_reads_no_list()
         "import gc\n"
         "import engramlog_server.projections.language.extraction.rules\n"
         "import engramlog_server.projections.language.contradiction.relation\n"
-        "import engramlog_server.projections.language.sensitivity.text_level, engramlog_server.projections.memory.record\n"
+        "import engramlog_server.projections.language.sensitivity.level, engramlog_server.projections.memory.record\n"
         "from engramlog_server.projections.language.patterns import Expression\n"
         "from engramlog_server.projections.language.lexicon import rows\n"
         "print([one for one in gc.get_objects() if type(one) is Expression], rows.cache_info().currsize)\n"

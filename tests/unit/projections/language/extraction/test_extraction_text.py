@@ -12,7 +12,7 @@ from engramlog_server.projections.language.extraction.rules import extract, ques
 from engramlog_server.projections.language.extraction.shape import TurnText
 from engramlog_server.projections.language.extraction.text import MOST_READ, talk_of
 from engramlog_server.projections.language.keywords import extracted
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from tests.given.times import heard
 from tests.rows import each_row
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.projections.language.sensitivity.text_level import RULES, detect_sensitivity, reasons
+from engramlog_server.projections.language.sensitivity.level import RULES, detect_sensitivity, reasons
 from tests.rows import each_row
 
 SENSITIVE = [

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.language.sensitivity.fold import STARTING, in_digits
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import STARTING, detect_sensitivity, in_digits
 from tests.rows import each_row
 
 

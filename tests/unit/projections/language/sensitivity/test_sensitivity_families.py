@@ -5,7 +5,7 @@ They were written after the kinds of secrets that were missed and not after the 
 
 from __future__ import annotations
 
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from tests.rows import each_row
 
 TOLD = [

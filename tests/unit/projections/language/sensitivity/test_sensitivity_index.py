@@ -10,13 +10,23 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engramlog_server.projections.language.sensitivity import keys, logins, papers, passwords, personal
-from engramlog_server.projections.language.sensitivity.fold import corrected, folded, in_digits, in_lower_case
-from engramlog_server.projections.language.sensitivity.papers import holds_iban
+from engramlog_server.projections.language.sensitivity import credentials, passwords, personal
+from engramlog_server.projections.language.sensitivity.level import (
+    RULES,
+    corrected,
+    detect_sensitivity,
+    folded,
+    in_digits,
+    in_lower_case,
+    reasons,
+)
+from engramlog_server.projections.language.sensitivity.personal import holds_iban
 from engramlog_server.projections.language.sensitivity.rule import (
     AFTER,
     BEFORE,
     LONG,
+    NUMBER_WORDS,
+    TOKEN,
     Begun,
     Cues,
     Piece,
@@ -28,13 +38,8 @@ from engramlog_server.projections.language.sensitivity.rule import (
     key_of,
     listed,
     long_runs,
-    pieces,
-)
-from engramlog_server.projections.language.sensitivity.text_level import RULES, detect_sensitivity, reasons
-from engramlog_server.projections.language.sensitivity.values import (
-    NUMBER_WORDS,
-    TOKEN,
     may_be_strong,
+    pieces,
     strength,
     strength_told,
 )
@@ -68,11 +73,11 @@ TOLD_OF_NUMBERS = (
 BOUND_TO_THEIR_CUES = frozenset(
     [
         passwords.says_password,
-        keys.holds_named_key,
-        keys.holds_cloud_secret,
+        credentials.holds_named_key,
+        credentials.holds_cloud_secret,
         passwords.holds_a_password,
         *(rule.matches for rule in RULES if rule.name == "pin-zh"),
-        keys.holds_wallet_words,
+        credentials.holds_wallet_words,
     ]
 )
 """What these match counts only with one of the rule's cues or signs: it is part of the rule, and not what `matches` implies."""
@@ -162,11 +167,11 @@ def test_what_is_looked_up_for_all_rules_is_what_each_asks_for(text: str) -> Non
 
 
 BEGUN = {
-    "education": personal._EDUCATION, "token": keys._ISSUED_TOKEN,
-    "cloud key": keys._CLOUD_KEY, "assigned key": keys._ASSIGNED_KEY,
-    "private key": keys._PRIVATE_KEY, "json web token": keys._JWT,
-    "addressed": keys._ADDRESSED, "social security": papers._SSN,
-    "passport": papers._PASSPORT, "after an address": logins._AFTER_ADDRESS,
+    "education": personal._EDUCATION, "token": credentials._ISSUED_TOKEN,
+    "cloud key": credentials._CLOUD_KEY, "assigned key": credentials._ASSIGNED_KEY,
+    "private key": credentials._PRIVATE_KEY, "json web token": credentials._JWT,
+    "addressed": credentials._ADDRESSED, "social security": personal._SSN,
+    "passport": personal._PASSPORT, "after an address": credentials._AFTER_ADDRESS,
     "seed phrase": passwords._SEED_PHRASE,
 }  # fmt: skip
 

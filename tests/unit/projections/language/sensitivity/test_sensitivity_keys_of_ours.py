@@ -12,7 +12,7 @@ from engramlog_server.events.errors import InputError
 from engramlog_server.events.text import without_secrets
 from engramlog_server.events.validation import make_event
 from engramlog_server.projections.access.keys import make_key, make_token
-from engramlog_server.projections.language.sensitivity.text_level import SECRET, detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import SECRET, detect_sensitivity
 from tests.rows import each_row
 
 NOW = datetime(2026, 11, 22, tzinfo=UTC)

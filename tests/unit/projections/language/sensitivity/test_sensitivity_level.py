@@ -25,16 +25,18 @@ from engramlog_server.events.catalogue import (
 from engramlog_server.events.envelope import decode
 from engramlog_server.events.vocabulary import Keywords, Name, Reason, Tags, Text
 from engramlog_server.projections.fold.owner import OwnerState, fold_event, fold_owner
-from engramlog_server.projections.language.sensitivity.event_level import (
+from engramlog_server.projections.language.sensitivity.level import (
     LEVEL_RULES,
+    SECRET,
+    Index,
     _of_name,
     at_most,
+    detect_sensitivity,
     judged_under,
     level_now,
     level_of,
     level_of_data,
 )
-from engramlog_server.projections.language.sensitivity.text_level import SECRET, Index, detect_sensitivity
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.past.folding import fold_records
 from engramlog_server.projections.past.life import life_of

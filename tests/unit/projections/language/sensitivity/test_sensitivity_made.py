@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import orjson
 
-from engramlog_server.projections.language.sensitivity.fold import MISSPELT, corrected
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
-from engramlog_server.projections.language.sensitivity.values import JOINED, WORDS, made
+from engramlog_server.projections.language.sensitivity.level import MISSPELT, corrected, detect_sensitivity
+from engramlog_server.projections.language.sensitivity.rule import JOINED, WORDS, made
 from tests.places import ROOT
 from tests.rows import each_row
 

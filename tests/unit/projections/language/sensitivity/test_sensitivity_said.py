@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.language.sensitivity import codes, keys, logins, passwords, personal
-from engramlog_server.projections.language.sensitivity.fold import folded, in_lower_case
+from engramlog_server.projections.language.sensitivity import codes, credentials, passwords, personal
+from engramlog_server.projections.language.sensitivity.level import detect_sensitivity, folded, in_lower_case, reasons
 from engramlog_server.projections.language.sensitivity.rule import (
     AFTER,
     BEFORE,
@@ -14,7 +14,6 @@ from engramlog_server.projections.language.sensitivity.rule import (
     pieces,
     spaced,
 )
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity, reasons
 from tests.given.sensitive_texts import HARMLESS_CHINESE, HARMLESS_ENGLISH, SECRET_CHINESE, SECRET_ENGLISH
 from tests.rows import each_row
 
@@ -49,8 +48,8 @@ NOT_PRIVATE = [
 ]  # fmt: skip
 
 CUES = {
-    "passwords": passwords.PASSWORDS, "logins": logins.GIVEN, "codes": codes.CODES,
-    "keys": keys.KEYS, "health": sorted(personal.HEALTH), "chinese": passwords.CODES_ZH,
+    "passwords": passwords.PASSWORDS, "logins": credentials.GIVEN, "codes": codes.CODES,
+    "keys": credentials.KEYS, "health": sorted(personal.HEALTH), "chinese": passwords.CODES_ZH,
 }  # fmt: skip
 
 

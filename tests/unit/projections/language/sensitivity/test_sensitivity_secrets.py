@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.language.sensitivity.papers import chinese_id, iban, luhn
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity, reasons
+from engramlog_server.projections.language.sensitivity.level import detect_sensitivity, reasons
+from engramlog_server.projections.language.sensitivity.personal import chinese_id, iban, luhn
 from tests.rows import each_row
 
 PRIVATE_KEY = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEA7bq3x1kPz0vYt5uQe8Rj\n-----END RSA PRIVATE KEY-----"

@@ -10,7 +10,7 @@ from collections import Counter
 
 import orjson
 
-from engramlog_server.projections.language.sensitivity.text_level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from engramlog_server.projections.memory.record import SECRET
 from tests.places import ROOT
 

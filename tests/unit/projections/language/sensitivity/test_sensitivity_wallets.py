@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from engramlog_server.projections.language.sensitivity import keys
-from engramlog_server.projections.language.sensitivity.text_level import SECRET, detect_sensitivity
+from engramlog_server.projections.language.sensitivity import credentials
+from engramlog_server.projections.language.sensitivity.level import SECRET, detect_sensitivity
 
-WORDS = sorted(keys.wallet_words())
+WORDS = sorted(credentials.wallet_words())
 OTHERS = ("foo", "zzzzabandon", "abandonzzzz", "a", "12", "bar", "x" * 9)
 BETWEEN = (" ", " ", ", ", "; ", "\n", "-", " | ", "", "1. ")
 
@@ -26,6 +26,6 @@ def test_what_is_spared_would_have_found_nothing(monkeypatch: pytest.MonkeyPatch
     chance = Random(12)
     texts = [told(chance) for _ in range(1_500)]
     found = [detect_sensitivity(text) for text in texts]
-    monkeypatch.setattr(keys, "_LEAST", 0)
+    monkeypatch.setattr(credentials, "_LEAST", 0)
     assert found == [detect_sensitivity(text) for text in texts]
     assert 100 < found.count(SECRET) < 1_400
