@@ -25,7 +25,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from engramlog_server.events.catalogue import MemoryMerged
 from engramlog_server.events.parameters import Parameters
 from engramlog_server.projections.embedding.compared import looked_at
-from engramlog_server.projections.language.contradiction.reading import read
+from engramlog_server.projections.language.contradiction.relation import read
 from engramlog_server.projections.language.kin import relatives
 from engramlog_server.projections.language.polarity import names_apart, numbers_and_days, opposite
 from engramlog_server.projections.language.prompt_text import is_chinese, one_line

@@ -19,7 +19,7 @@ import numpy as np
 from pydantic import BaseModel, Field
 
 from engramlog_server.events.errors import ModelFailed
-from engramlog_server.projections.language.contradiction.reading import read
+from engramlog_server.projections.language.contradiction.relation import read
 from engramlog_server.projections.language.prompt_text import is_chinese, one_line
 from engramlog_server.projections.language.similar import similarity
 from engramlog_server.projections.laws.modes import Flags, visibility

@@ -5,8 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.projections.language.contradiction.reading import written
-from engramlog_server.projections.language.contradiction.relation import compare
+from engramlog_server.projections.language.contradiction.relation import compare, written
 from engramlog_server.projections.language.contradiction.slots import slots
 
 WORDS = """

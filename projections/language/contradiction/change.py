@@ -14,7 +14,7 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from engramlog_server.projections.language import kin
-from engramlog_server.projections.language.contradiction.reading import MOST_READ, read, written
+from engramlog_server.projections.language.contradiction.relation import MOST_READ, read, written
 from engramlog_server.projections.language.extraction.fleeting import for_a_time
 from engramlog_server.projections.language.extraction.taking_back import values_of
 from engramlog_server.projections.language.lexicon import either, rows, words
@@ -75,8 +75,8 @@ _MARKS, _ENDS = _Bounds(0.0, 0.2, 4.4, 0.08), _Bounds(0.6, -0.2, 5.2, 0.11)
 SHARED_WORD, SHARED_ATTRIBUTE, SHARED_SINGLE, SAME_KIND = 0.12, 0.08, 0.14, 0.3
 """Added to the cosine: each common word (two at most), a common attribute, more for one that has one value at a time, and another
 thing of the kind to which the speaker switched."""
-SINGLE = frozenset({"home", "work", "partner", "phone"})
-USUAL = 0.36
+_SINGLE = frozenset({"home", "work", "partner", "phone"})
+_USUAL = 0.36
 """Cosine of two statements of one person, without a model."""
 
 _CLEAR = (
@@ -184,7 +184,7 @@ def _rating(new: str, known: Sequence[str], alike: Alike) -> Rating:
     has_words, is_clear = _WORDS.search(plain) is not None, _CLEAR_WORDS.search(plain) is not None
     rating = alike(new, known)
     if rating is None:
-        rating = Rating(0.7 if has_words else -1.0, LEAST_IMAGINES, [USUAL] * len(known))
+        rating = Rating(0.7 if has_words else -1.0, LEAST_IMAGINES, [_USUAL] * len(known))
     reports = rating.reports + WORDS * has_words
     if is_clear:
         return rating._replace(reports=max(reports, _ENDS.reports), imagines=rating.imagines - CLEAR)
@@ -233,7 +233,7 @@ def _is_other_of_kind(new: str, known: str) -> bool:
 
 def _nearness(new: str, known: str, cosine: float) -> float:
     both = attributes(new) & attributes(known)
-    shared = SHARED_SINGLE if both & SINGLE else SHARED_ATTRIBUTE if both else 0.0
+    shared = SHARED_SINGLE if both & _SINGLE else SHARED_ATTRIBUTE if both else 0.0
     if _switched_to(new) is not None:
         shared = SAME_KIND * _is_other_of_kind(new, known)
     return cosine + shared + SHARED_WORD * min(len(_common(new, known)), 2)

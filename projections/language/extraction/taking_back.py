@@ -13,7 +13,7 @@ from re import IGNORECASE, Pattern
 from typing import NamedTuple
 
 from engramlog_server.projections.language import kin
-from engramlog_server.projections.language.contradiction.values import place_at_start
+from engramlog_server.projections.language.contradiction.slots import place_at_start
 from engramlog_server.projections.language.extraction.chinese import LEFT_OPEN as CHINESE_LEFT_OPEN
 from engramlog_server.projections.language.extraction.english import unsure
 from engramlog_server.projections.language.extraction.english_rules import pets

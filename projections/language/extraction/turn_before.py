@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from engramlog_server.projections.language import kin
-from engramlog_server.projections.language.contradiction.values import place_at_start
+from engramlog_server.projections.language.contradiction.slots import place_at_start
 from engramlog_server.projections.language.extraction.chinese_rules import one_of_ours
 from engramlog_server.projections.language.extraction.english_rules import PEOPLE, pets
 from engramlog_server.projections.language.extraction.shape import Clause, ExtractedStatement, TurnText

@@ -16,9 +16,8 @@ from functools import cache
 from typing import NamedTuple
 
 from engramlog_server.projections.language import kin
-from engramlog_server.projections.language.contradiction.reading import read
-from engramlog_server.projections.language.contradiction.relation import align
-from engramlog_server.projections.language.contradiction.values import NUMBER_CHINESE, NUMBER_ENGLISH, value_of
+from engramlog_server.projections.language.contradiction.relation import align, read
+from engramlog_server.projections.language.contradiction.slots import NUMBER_CHINESE, NUMBER_ENGLISH, value_of
 from engramlog_server.projections.language.extraction.rules import clauses
 from engramlog_server.projections.language.extraction.shape import Clause
 from engramlog_server.projections.language.extraction.text import talk_of

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-from engramlog_server.projections.language.contradiction.values import (
+from engramlog_server.projections.language.contradiction.slots import (
     different_places,
     lies_in,
     place_at_start,

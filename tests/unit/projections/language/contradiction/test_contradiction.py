@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.language.contradiction.reading import MOST_READ
-from engramlog_server.projections.language.contradiction.relation import Relation, compare
+from engramlog_server.projections.language.contradiction.relation import MOST_READ, Relation, compare
 from tests.rows import each_row
 
 SURE_ENGLISH = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.language.contradiction.reading import (
+from engramlog_server.projections.language.contradiction.relation import (
     answer,
     cores,
     kinds,

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.language.contradiction.reading import written
-from engramlog_server.projections.language.contradiction.slots import certain, clashes, slots
-from engramlog_server.projections.language.contradiction.values import different_places, place_at_start, value_of
+from engramlog_server.projections.language.contradiction.relation import written
+from engramlog_server.projections.language.contradiction.slots import (
+    certain,
+    clashes,
+    different_places,
+    place_at_start,
+    slots,
+    value_of,
+)
 from tests.rows import each_row
 
 
