@@ -1,6 +1,6 @@
 """The application as its faces see it: every service on one store, each joined when it is first asked for.
 
-A command imports what it needs and nothing else. What stands on jobs or on the store's own parts is joined by `ops.joined`.
+A command imports what it needs and nothing else. What stands on jobs or on the store's own parts is joined by `ops.wiring`.
 """
 
 from __future__ import annotations

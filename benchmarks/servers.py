@@ -24,9 +24,8 @@ from benchmarks.output import Row
 from benchmarks.server import BenchServer, bench_server
 from benchmarks.store import append_all, fill, fold
 from engramlog_server.events.envelope import Prepared
-from engramlog_server.ops.embedded.binary import RedisBinary, inspect_server
+from engramlog_server.ops.embedded.process import RedisBinary, connect, inspect_server
 from engramlog_server.ops.embedded.server import open_folder
-from engramlog_server.ops.embedded.socket import connect
 
 SINGLE = 1_000
 """Events that are appended one in a request."""

@@ -14,8 +14,9 @@ from engramlog_server.events.partitions import PASSING, LogKeys
 from engramlog_server.events.redis.gap import refuse_gap
 from engramlog_server.events.redis.server import redis_ms
 from engramlog_server.events.redis.wire import Wire, WirePool
+from engramlog_server.ops.clock import Tell
+from engramlog_server.ops.processes.life import new_worker_id
 from engramlog_server.ops.store import OpenStore
-from engramlog_server.ops.worker_id import new_worker_id
 from engramlog_server.projections.fold.owner import PROJECTION_VERSION
 from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys, version_of
 from engramlog_server.projections.redis.store import read_live_checkpoint
@@ -31,7 +32,6 @@ LEFTOVER_SECONDS = LEASE_MS / 1_000 + 1.0
 """How long a command tries to fold what others left while nothing at all moves."""
 SLICE_SECONDS = 0.25
 """How long it folds by itself before it looks again at what is reached and who else is there."""
-Tell = Callable[..., None]
 
 
 class FoldCatchUp:

@@ -25,13 +25,11 @@ from engramlog_server.events.redis.admission import APPEND_FULL
 from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.wire import StoreClient, Wire, open_wire
 from engramlog_server.ops.embedded import disk
-from engramlog_server.ops.embedded.rewriting import rewrite_all
-from engramlog_server.ops.kept.head_file import HeadFile, heads_path
-from engramlog_server.ops.kept.heads import refuse_changed_log
+from engramlog_server.ops.erasure.residue import rewrite_all
+from engramlog_server.ops.kept.heads import HeadFile, heads_path, refuse_changed_log
 from engramlog_server.ops.kept.rejections import ValueFile, values_path, wrap_kept
-from engramlog_server.ops.keys.master import master_of
-from engramlog_server.ops.keys.master_file import NAME, lies_there, make_key_file
-from engramlog_server.ops.keys.place import keys_of
+from engramlog_server.ops.keys.master import NAME, keys_of, lies_there, make_key_file, master_of
+from engramlog_server.ops.processes.life import new_worker_id
 from engramlog_server.ops.store import folder_of
 from engramlog_server.ops.store_replacement import (
     ALONE_SECONDS,
@@ -42,7 +40,6 @@ from engramlog_server.ops.store_replacement import (
     brought_over,
     what_is_there,
 )
-from engramlog_server.ops.worker_id import new_worker_id
 from engramlog_server.projections.redis.create import BEING_SEALED, check_format, refuse_own_server
 
 EVENTS_A_SECOND = 1_000

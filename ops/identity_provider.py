@@ -18,8 +18,7 @@ import orjson
 from engramlog_server.events.alarms import ConditionAlarm
 from engramlog_server.events.errors import IdentityUnavailable
 from engramlog_server.ops.keys.exchange import NotAnswered, exchanged
-from engramlog_server.ops.public_settings import is_safe
-from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.settings import Settings, is_safe
 from engramlog_server.projections.access.provider import ProviderKey, ProviderRules, keys_in
 
 SECONDS = 5.0

@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 import logging
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from threading import Event as Flag
 
 import redis
@@ -23,22 +23,17 @@ from engramlog_server.events.redis.alarms import RedisAlarms
 from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.server import refuse_kind
 from engramlog_server.events.redis.wire import WirePool, open_wire
-from engramlog_server.ops.clock import now
-from engramlog_server.ops.embedders import embedders_of
-from engramlog_server.ops.every import Every
-from engramlog_server.ops.keys.master import master_of
-from engramlog_server.ops.keys.place import keys_of
+from engramlog_server.ops.clock import Every, Tell, now
+from engramlog_server.ops.keys.master import keys_of, master_of
 from engramlog_server.ops.logs import start_logging, teller
-from engramlog_server.ops.models import chat_of
-from engramlog_server.ops.processes.ending import end_by_signal, end_with, over
+from engramlog_server.ops.models import chat_of, embedders_of
+from engramlog_server.ops.processes.life import end_by_signal, end_with, new_worker_id, over
 from engramlog_server.ops.settings import Settings, load_settings
 from engramlog_server.ops.telemetry import Telemetry, telemetry_of
 from engramlog_server.ops.tracebacks import reason_of, tell_words, words_are_told
 from engramlog_server.ops.worker import add_options, awaited_identity, open_url, store_url
-from engramlog_server.ops.worker_id import new_worker_id
 from engramlog_server.projections.redis.model_uses import ModelLedger
 
-Tell = Callable[..., None]
 GRACE_SECONDS = 0.5
 """How long a job may take to give itself up."""
 BEAT_SECONDS = 15.0

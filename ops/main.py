@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from engramlog_server.ops.clients import hook
-from engramlog_server.ops.processes.limits import look_seldom, overwrite_freed_memory
+from engramlog_server.ops.processes.life import look_seldom, overwrite_freed_memory
 
 if TYPE_CHECKING:
     from engramlog_server.api.application import Application
@@ -21,7 +21,7 @@ def _open() -> Iterator[Application]:
     from rich.markup import escape
 
     from engramlog_server.api.cli.app import err
-    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.commands.opening import patient
     from engramlog_server.ops.settings import load_settings
     from engramlog_server.ops.wiring import open_application
 
@@ -32,14 +32,14 @@ def _open() -> Iterator[Application]:
 
 
 def _replay_all(given: Mapping[str, Any], **how: Any) -> Mapping[str, Any]:
-    from engramlog_server.ops.commands.replay_all import replay_all
+    from engramlog_server.ops.commands.proof import replay_all
 
     return replay_all(given, **how)
 
 
 def _heed_the_end() -> None:
     """As a container's first process, end when told to while this one starts or waits: the kernel keeps a signal from a process 1
-    that handles it by no function of its own. What stays handles it in its own way later (`ops.processes.ending`)."""
+    that handles it by no function of its own. What stays handles it in its own way later (`ops.processes.life`)."""
     if os.getpid() == 1:
         signal.signal(signal.SIGTERM, lambda number, _: os._exit(128 + number))
 

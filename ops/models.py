@@ -1,4 +1,7 @@
-"""The language model that the settings name, made when it is first needed, and what it costs."""
+"""The models of a process by its settings: the language model and its price, and embedders beside what the store was made with.
+
+Each is made when it is first needed.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,19 @@ if TYPE_CHECKING:
     from engramlog_server.projections.models.chat import Chat, NoteAsked
     from engramlog_server.projections.models.model_chat import ModelChat
     from engramlog_server.projections.shapes import ChatSet
+from threading import Thread
+from typing import TYPE_CHECKING, Any
+
+from engramlog_server.events.errors import EngramlogError
+from engramlog_server.events.text import AUTO, BUILT_IN, MINILM, NONE, USE
+from engramlog_server.projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders, is_loaded, load_now
+from engramlog_server.projections.embedding.meaning import Embedder
+from engramlog_server.projections.redis.meanings import Meanings
+from engramlog_server.projections.shapes import EmbedderStanding
+
+if TYPE_CHECKING:
+    from engramlog_server.ops.clock import Tell
+    from engramlog_server.ops.store import OpenStore
 
 
 class LazyModel:
@@ -127,3 +143,107 @@ def _host(url: str | None) -> str | None:
         return None
     parts = urlsplit(url)
     return f"{parts.hostname or ''}:{parts.port}" if parts.port else parts.hostname
+
+
+EMBED_MINUTES, SELDOM_MINUTES = 1, 5
+"""Minutes between two looks of the embedding job; and where only what owners chose for themselves is embedded."""
+
+
+def maker_of(settings: Settings) -> Callable[[str], Embedder]:
+    """What makes an embedder by its name, at the address and with the key of these settings."""
+
+    def make(name: str) -> Embedder:
+        from engramlog_server.projections.embedding.embedder import embedder_named  # noqa: PLC0415 - models and clients load slowly
+
+        key = settings.embedder_key.get_secret_value() if settings.embedder_key is not None else None
+        made = embedder_named(name, url=settings.embedder_url, key=key)
+        assert made is not None, "`none` is handled before"
+        return made
+
+    return make
+
+
+def embedders_of(settings: Settings, default: str) -> Embedders | None:
+    """The embedders of these settings on a store with this default; None where they allow none."""
+    return (
+        None if settings.embedder == NONE else Embedders(maker_of(settings), EmbedderPlan(settings.embedder, default))
+    )
+
+
+def embed_minutes(embedders: Embedders | None) -> int | None:
+    """How often the embedding job looks; None: never."""
+    if embedders is None:
+        return None
+    return EMBED_MINUTES if embedders.plan.embeds else SELDOM_MINUTES
+
+
+def meanings_of(settings: Settings, store: OpenStore) -> Meanings | None:
+    """Them beside the store's vectors; None where these settings allow none."""
+    made = embedders_of(settings, store.identity.embedder)
+    return None if made is None else Meanings(made, store.vectors)
+
+
+def load_in_background(meanings: Meanings, tell: Tell) -> Thread:
+    """Load the built-in models that count for owners who chose nothing, and of which the store has vectors; each is told.
+
+    Where a question comes first it waits for its model, which is loaded once. The thread ends with the process.
+    """
+    thread = Thread(target=_load, args=(meanings, tell), name="embedder", daemon=True)
+    thread.start()
+    return thread
+
+
+def _load(meanings: Meanings, tell: Tell) -> None:
+    name, _ = meanings.embedders.plan.base
+    wanted = (MINILM, USE) if name == AUTO else (name,)
+    try:
+        waiting = {one: there for one, there in meanings.embedders.to_load().items() if one in wanted}
+        had = meanings.vectors.models() if waiting else []
+    except Exception as error:  # noqa: BLE001 - the thread's end: nobody else would hear of it
+        tell("embedder not loaded", reason=_why(error), alarm=True)
+        return
+    for embedder in waiting.values():
+        if embedder.model not in had:
+            continue
+        try:
+            load_now(embedder)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the next may load
+            tell("embedder not loaded", model=embedder.model, reason=_why(error), alarm=True)
+        else:
+            tell("embedder loaded", model=embedder.model)
+
+
+def _why(error: Exception) -> str:
+    """What a failure is told as; of one that is not Engramlog's own the kind alone: its message may quote anything."""
+    return error.message if isinstance(error, EngramlogError) else type(error).__name__
+
+
+def chosen_at_start(embedders: Embedders) -> dict[str, Any]:
+    """What compares meanings for owners who chose nothing, where that stands, the model where it is one, and what is missing of it.
+
+    Raises BadSetting where the settings name one that is not there; of what a store names, or of `auto`, a process may lack it.
+    """
+    name, by = embedders.plan.base
+    missing = missing_of(embedders)
+    if missing:
+        return {"embedder": name, "by": by, "missing": ", ".join(missing), "alarm": True}
+    if name == AUTO:
+        return {"embedder": name, "by": by}
+    return {"embedder": name, "by": by, "model": embedders.get(EmbedderChosen(name, name, by)).model}
+
+
+def standing_of(embedders: Embedders) -> EmbedderStanding | None:
+    """What compares meanings for owners who chose nothing, and what of it is there and loaded; None where nothing does."""
+    if not embedders.plan.embeds:
+        return None
+    name, by = embedders.plan.base
+    loaded = sorted(one.model for one in embedders.made.values() if is_loaded(one))
+    return {"name": name, "chosen_by": by, "missing": missing_of(embedders), "loaded": loaded}
+
+
+def missing_of(embedders: Embedders) -> list[str]:
+    """What this process lacks, or may not use, of what counts for owners who chose nothing."""
+    name, _ = embedders.plan.base
+    wanted = (USE,) if name == AUTO else () if name in (NONE, embedders.plan.setting) else (name,)
+    lacking = {*embedders.lacking(), *(one for one in wanted if one not in BUILT_IN)} if wanted else set()
+    return [one for one in wanted if one in lacking]

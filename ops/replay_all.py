@@ -23,9 +23,8 @@ from engramlog_server.api.services.replaying import StoreReplayer, WholeAsked, n
 from engramlog_server.consumers.jobs.lifecycle import owners_of
 from engramlog_server.events.errors import EngramlogError, StoreMismatch
 from engramlog_server.events.redis.wire import Wire
-from engramlog_server.ops.keys.master import master_of
-from engramlog_server.ops.keys.place import keys_of
-from engramlog_server.ops.processes.limits import look_seldom
+from engramlog_server.ops.keys.master import keys_of, master_of
+from engramlog_server.ops.processes.life import look_seldom
 from engramlog_server.ops.settings import Settings, load_settings
 from engramlog_server.ops.store import wire_to
 from engramlog_server.ops.tracebacks import clean_tracebacks, tell_words, traced

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from engramlog_server.api.cli.service import Lost, Reply
 from engramlog_server.events.errors import EngramlogError
-from engramlog_server.ops.embedded.private_file import is_ours
+from engramlog_server.ops.durable import is_ours
 from engramlog_server.ops.environment import all_told, data_folder
 from engramlog_server.ops.token import read_token
 

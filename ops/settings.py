@@ -1,20 +1,27 @@
-"""Settings from the environment, each named ENGRAMLOG_*; a wrong one says what is allowed."""
+"""Settings from the environment, each named ENGRAMLOG_*; a wrong one says what is allowed.
+
+Unless others are named, the service is this machine's alone, and a new store is encrypted under a master key in the data folder.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterator, Mapping
+from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
+from urllib.parse import urlsplit
 
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import (
+    BaseModel,
     ConfigDict,
     Field,
     SecretStr,
     ValidationError,
     ValidationInfo,
+    ValidatorFunctionWrapHandler,
     field_validator,
     model_validator,
 )
@@ -25,13 +32,11 @@ from engramlog_server.events.entry import LOCAL
 from engramlog_server.events.errors import BadSetting
 from engramlog_server.events.partitions import DEFAULT_PARTITIONS, MAX_PARTITIONS
 from engramlog_server.events.redis.address import read_address
-from engramlog_server.events.text import AUTO, INVISIBLE, NONE, shown
+from engramlog_server.events.text import AUTO, INVISIBLE, NONE, is_loopback, place_of, shown
 from engramlog_server.events.trust import ASSERTED
 from engramlog_server.events.vocabulary import Trust
 from engramlog_server.events.wording import allowed_words
 from engramlog_server.ops.environment import data_folder, told_by, unknown_settings
-from engramlog_server.ops.keys.settings import SealingSettings
-from engramlog_server.ops.public_settings import ALLOWED, BeyondSettings, Place, is_safe, read_place
 from engramlog_server.projections.choices import VIEW_BYTES
 from engramlog_server.projections.embedding.endpoint_wire import base_url, checked_key
 from engramlog_server.projections.embedding.names import NAMED, embedder_kind
@@ -54,6 +59,195 @@ _WAYS = {
     "summaries": (("off", "extractive"), "off or extractive, or"),
 }
 """Who does it where no model does, and the same in words."""
+
+
+MOST_PORT = 65_535
+MOST = 64
+"""Of proxies, and of names of the service."""
+Network = IPv4Network | IPv6Network
+
+
+def asked_name(told: str) -> tuple[str, int | None] | None:
+    """A host, with a port where one is written; None for what is neither."""
+    found = place_of(f"https://{told}")
+    if found is None:
+        return None
+    bare = told.endswith("]") or ":" not in told.rpartition("]")[2]
+    return found.host, None if bare else found.port
+
+
+class Place(NamedTuple):
+    """Where a port listens."""
+
+    host: str
+    port: int
+
+
+def read_place(value: object) -> object:
+    """The place that `PORT` or `HOST:PORT` names: loopback if no host is given. Raises ValueError."""
+    if not isinstance(value, str):
+        return value
+    host, _, port = value.rpartition(":")
+    if not (port.isascii() and port.isdigit() and int(port) <= MOST_PORT) or value.startswith(":"):
+        raise ValueError(f"a port from 0 to {MOST_PORT}, or host:port such as 0.0.0.0:9464")
+    return Place(host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port))
+
+
+class BeyondSettings(BaseModel):
+    """What is set of it."""
+
+    tls_cert_file: Path | None = None
+    """Absolute path of the certificate for callers from other hosts: PEM, the certificate first, then the chain."""
+    tls_key_file: Path | None = None
+    """Absolute path of the certificate's key: PEM without a password, readable by this user, root or a group only."""
+    trusted_proxies: tuple[Network, ...] = ()
+    """Addresses and networks of the proxy that does TLS, separated by spaces, at most 64. The port answers no other caller."""
+    public_names: tuple[str, ...] = ()
+    """Names of the service for callers from other hosts, `host` or `host:port`, at most 64. Unset: the names in the
+    certificate."""
+    operate: Place | None = None
+    """Port, or host:port, of the operators' routes while the API is open to other hosts. Unset: only the socket in the data
+    folder."""
+
+    @field_validator("operate", mode="before")
+    @classmethod
+    def _operating_place(cls, value: object) -> object:
+        return read_place(value)
+
+    @field_validator("trusted_proxies", mode="wrap")
+    @classmethod
+    def _networks(cls, value: object, handler: ValidatorFunctionWrapHandler) -> tuple[Network, ...]:
+        told = _several(value)
+        found: tuple[Network, ...] = ()
+        try:
+            found = handler(told)
+        except ValidationError:
+            """Told below, in the words of all."""
+        if told and (not found or any(one.prefixlen == 0 for one in found)):
+            raise ValueError(
+                "addresses and networks such as 127.0.0.1 or 10.0.7.0/24, with white space between them; not all"
+            )
+        return found
+
+    @field_validator("public_names", mode="before")
+    @classmethod
+    def _hosts(cls, value: object) -> object:
+        told = _several(value)
+        if isinstance(told, tuple) and any(asked_name(str(one)) is None for one in told):
+            raise ValueError(
+                "hosts such as memory.example.org, with a port where that is neither 443 nor the service's own"
+            )
+        return told
+
+    @field_validator("tls_cert_file", "tls_key_file")
+    @classmethod
+    def _whole_path_of_tls(cls, value: Path | None) -> Path | None:
+        if value is not None and not value.expanduser().is_absolute():
+            raise ValueError("the whole path of a file")
+        return None if value is None else value.expanduser()
+
+
+def _several(value: object) -> object:
+    several = tuple(value.split()) if isinstance(value, str) else value
+    if isinstance(several, tuple | list) and len(several) > MOST:
+        raise ValueError(f"at most {MOST}, with white space between them")
+    return several
+
+
+ALLOWED = "an address that begins with https:// (http:// on this machine alone), of at most 1,000 characters"
+MOST_URL = 1_000
+
+
+def is_safe(url: str) -> bool:
+    """Whether an address may be asked: https, or http of this machine; nothing but a host, a port and a path in it."""
+    try:
+        parts = urlsplit(url)
+        host, _port = parts.hostname, parts.port
+    except ValueError:
+        return False
+    if not host or parts.username is not None or parts.fragment or "#" in url or len(url) > MOST_URL:
+        return False
+    if not (url.isascii() and url.isprintable() and " " not in url):
+        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and is_loopback(host))
+
+
+SERVICE = "vault:"
+"""What the setting begins with where a key service has the key."""
+SEALED_ALLOWED = (
+    "the whole path of a file, or vault:https://HOST:8200/MOUNT/KEY (http:// on this machine alone), such as"
+    " vault:https://vault.example.com:8200/transit/engramlog; or none: a new store lies open"
+)
+KEY_SERVERS = ("redis://", "rediss://", "unix://")
+KEYS_ALLOWED = (
+    "the whole path of a file, or the URL of a Redis that is not the log's, such as redis://keys.example.com:6379/0"
+)
+_ADDRESS = re.compile(r"(https?://[^/?#]+)/((?:[A-Za-z0-9_.-]+/)*[A-Za-z0-9_.-]+)/([A-Za-z0-9_.-]{1,100})")
+
+
+class ServiceKey(NamedTuple):
+    """A key in the transit engine of a Vault or OpenBao."""
+
+    address: str
+    """Scheme, host and port."""
+    mount: str
+    """Where the engine is mounted: mostly `transit`."""
+    key: str
+
+    def __str__(self) -> str:
+        return f"{self.key} at {self.address}/{self.mount}"
+
+
+def service_key(told: str) -> ServiceKey | None:
+    """The key of a service that a setting names; None where it names none that could be asked."""
+    found = _ADDRESS.fullmatch(told.removeprefix(SERVICE)) if told.startswith(SERVICE) else None
+    if found is None or ".." in told or not is_safe(told.removeprefix(SERVICE)):
+        return None
+    return ServiceKey(found[1], found[2], found[3])
+
+
+def fits(told: str) -> bool:
+    """Whether the setting can be this."""
+    if told.startswith(SERVICE):
+        return service_key(told) is not None
+    return told == NONE or Path(told).expanduser().is_absolute()
+
+
+class SealingSettings(BaseModel):
+    """What is set of it."""
+
+    sealed_by: str | None = None
+    """Master key of a sealed store: the absolute path of its file, or `vault:https://HOST:8200/MOUNT/KEY` of a key service.
+    Unset: a file in the data folder. `none`: a new store is open."""
+    vault_token_file: Path | None = None
+    """Absolute path of the file (mode 0600) with the token for the key service; read again at each request."""
+    keys: Annotated[str | None, Field(repr=False)] = None
+    """Key store of a sealed store: the absolute path of a file on this host, or the URL of a Redis that is not the log's if several
+    hosts use the store. Unset: a file in the data folder."""
+    keys_backup: Path | None = None
+    """Absolute path of a file outside the data folder that keeps a copy of the keys. Every erasure writes the file again.
+    Unset: no copy."""
+
+    @field_validator("sealed_by")
+    @classmethod
+    def _whole_key_path(cls, value: str | None) -> str | None:
+        if value is not None and not fits(value):
+            raise ValueError(SEALED_ALLOWED)
+        return value
+
+    @field_validator("keys")
+    @classmethod
+    def _known_key_store(cls, value: str | None) -> str | None:
+        if value is not None and not (Path(value).expanduser().is_absolute() or value.startswith(KEY_SERVERS)):
+            raise ValueError(KEYS_ALLOWED)
+        return value
+
+    @field_validator("vault_token_file", "keys_backup")
+    @classmethod
+    def _whole_path_of_vault(cls, value: Path | None) -> Path | None:
+        if value is not None and not value.expanduser().is_absolute():
+            raise ValueError("the whole path of a file")
+        return None if value is None else value.expanduser()
 
 
 class Settings(BeyondSettings, SealingSettings):

@@ -29,18 +29,14 @@ from engramlog_server.events.redis.server import (
 )
 from engramlog_server.events.redis.wire import StoreClient, Wire, WirePool, open_wire
 from engramlog_server.events.text import AUTO
-from engramlog_server.ops.clock import now_micros
+from engramlog_server.ops.clock import Tell, now_micros, silent
 from engramlog_server.ops.embedded.disk import DiskGuard, look
-from engramlog_server.ops.embedded.folder import Role
-from engramlog_server.ops.embedded.private_folder import private_folder
-from engramlog_server.ops.embedded.receipt_file import ReceiptFile, ReceiptKeeper, receipts_path
+from engramlog_server.ops.embedded.folder import Role, private_folder
+from engramlog_server.ops.embedded.process import url_of
 from engramlog_server.ops.embedded.server import EmbeddedRedis, find_redis_server, open_folder
-from engramlog_server.ops.embedded.socket import url_of
-from engramlog_server.ops.kept.rejection_keeper import KeepingLog, ValueKeeper
-from engramlog_server.ops.kept.rejections import ValueFile, values_path
-from engramlog_server.ops.keys.master import key_in, master_of
-from engramlog_server.ops.keys.master_file import NAME, lies_there, make_key_file
-from engramlog_server.ops.keys.place import key_file_of, keys_of
+from engramlog_server.ops.kept.receipts import ReceiptFile, ReceiptKeeper, receipts_path
+from engramlog_server.ops.kept.rejections import KeepingLog, ValueFile, ValueKeeper, values_path
+from engramlog_server.ops.keys.master import NAME, key_file_of, key_in, keys_of, lies_there, make_key_file, master_of
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.tracebacks import tell_words
 from engramlog_server.projections.language.marks import MARKER
@@ -55,7 +51,6 @@ from engramlog_server.projections.redis.room import FoldDebt
 from engramlog_server.projections.redis.vectors import RedisVectors
 from engramlog_server.projections.redis.view import RedisViews
 
-Tell = Callable[..., None]
 LOADING_SECONDS = 600.0
 """How long a command waits while a Redis of its own operator loads its data set."""
 MOST_LOCKED = 5
@@ -118,10 +113,6 @@ class OpenStore:
 def folder_of(embedded: EmbeddedRedis | None) -> Path | None:
     """The data folder of an embedded store."""
     return None if embedded is None else embedded.folder
-
-
-def silent(_fact: str, **_facts: Any) -> None:
-    """Tells nobody."""
 
 
 class Reached(NamedTuple):
@@ -239,7 +230,7 @@ def _fenced_again(
     listed.share(wire.seals.keys)
     if not os.path.lexists(listed.path):
         return _FencedAgain()
-    from engramlog_server.ops.erasure.reappearance import fence_again, wipe_again  # noqa: PLC0415 - where there is a list
+    from engramlog_server.ops.erasure.fence_list import fence_again, wipe_again  # noqa: PLC0415 - where there is a list
 
     owners = len(fence_again(wire, identity.tags, listed.read()))
     if not (words := listed.read_words()):
@@ -253,7 +244,7 @@ def _tell_locked(wire: Wire, identity: StoreIdentity, alarms: RedisAlarms) -> No
     log. It stands until that entry opens: newer ones do at once."""
     if identity.sealed is None:
         return
-    from engramlog_server.ops.erasure.reappearance import without_keys  # noqa: PLC0415 - of a sealed store
+    from engramlog_server.ops.erasure.fence_list import without_keys  # noqa: PLC0415 - of a sealed store
 
     told = {one.subject for one in alarms.standing() if one.name == KEYS_OLDER}
     found = without_keys(wire, identity.tags, told)

@@ -18,9 +18,9 @@ from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.cluster.wire import ClusterWire
 from engramlog_server.events.redis.server import redis_ms
 from engramlog_server.events.redis.wire import Wire, open_wire
+from engramlog_server.ops.embedded.aof import holds_store
 from engramlog_server.ops.embedded.folder import read_server_file
 from engramlog_server.ops.embedded.server import EmbeddedRedis
-from engramlog_server.ops.embedded.store import holds_store
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import reach_the_store
 from engramlog_server.projections.redis.create import StoreIdentity, read_identity

@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from engramlog_server.api.choices import program_version
 from engramlog_server.consumers.fold.figures import FoldFigures
-from engramlog_server.ops.every import Every
-from engramlog_server.ops.worker_id import new_worker_id
+from engramlog_server.ops.clock import Every, Tell
+from engramlog_server.ops.processes.life import new_worker_id
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.metrics.export import MetricExporter
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from engramlog_server.api.application import Application
     from engramlog_server.projections.fold.partition import Outcome
 
-Tell = Callable[..., None]
 ENDPOINT: Final = "OTEL_EXPORTER_OTLP_ENDPOINT"
 PROTOCOL: Final = "http/protobuf"
 EXPORT_SECONDS: Final = 60.0

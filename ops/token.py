@@ -17,8 +17,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from engramlog_server.events.errors import EngramlogError
-from engramlog_server.ops.durable import replace_file, written_beside
-from engramlog_server.ops.embedded.private_file import NotPrivate, read_private
+from engramlog_server.ops.durable import NotPrivate, read_private, replace_file, written_beside
 
 if TYPE_CHECKING:
     from engramlog_server.ops.settings import Settings
@@ -130,7 +129,7 @@ def _hashed(token: str) -> bytes:
 
 
 def _private_folder(settings: Settings) -> tuple[Path, str | None]:
-    from engramlog_server.ops.embedded.private_folder import private_folder  # noqa: PLC0415 - who only reads a token loads no Redis
+    from engramlog_server.ops.embedded.folder import private_folder  # noqa: PLC0415 - who only reads a token loads no Redis
 
     return private_folder(settings.data)
 

@@ -24,15 +24,12 @@ from engramlog_server.events.redis.alarms import RedisAlarms
 from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.wire import Script, WirePool, open_wire
 from engramlog_server.events.text import holds_secret
-from engramlog_server.ops.keys.master import master_of
-from engramlog_server.ops.keys.place import keys_of
+from engramlog_server.ops.keys.master import keys_of, master_of
 from engramlog_server.ops.logs import start_logging, teller
-from engramlog_server.ops.processes.ending import end_by_signal, end_with
-from engramlog_server.ops.processes.limits import look_seldom
+from engramlog_server.ops.processes.life import end_by_signal, end_with, look_seldom, new_worker_id
 from engramlog_server.ops.settings import Settings, load_settings
 from engramlog_server.ops.telemetry import TracedFigures, telemetry_of
 from engramlog_server.ops.tracebacks import tell_words
-from engramlog_server.ops.worker_id import new_worker_id
 from engramlog_server.projections.redis.create import StoreIdentity, known_identity
 from engramlog_server.projections.redis.scripts import COMMIT
 

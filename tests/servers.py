@@ -20,7 +20,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from engramlog_server.events.redis.client import connect
-from engramlog_server.ops.embedded.binary import bundled_server
+from engramlog_server.ops.embedded.process import bundled_server
 from tests.patience import PATIENCE
 
 LAUNCHER = Path(__file__).resolve().parents[1] / "ops" / "embedded" / "launch.py"

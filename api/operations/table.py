@@ -260,7 +260,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "master-key",
-            "engramlog_server.ops.commands.master_key",
+            "engramlog_server.ops.commands.keys",
             "Show the master keys of a sealed store, and how many owners' keys each wraps; or make, rotate, rewrap or drop one.",
         ),
         OperationRow(
@@ -285,7 +285,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "doctor",
-            "engramlog_server.ops.commands.doctor",
+            "engramlog_server.ops.commands.processes",
             "Check a deployment: permissions, keys, access, Redis, backups, clock, disk. Changes nothing.",
         ),
         OperationRow(
@@ -305,7 +305,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "seal",
-            "engramlog_server.ops.commands.seal",
+            "engramlog_server.ops.commands.keys",
             "Encrypt an open store, under the master key of ENGRAMLOG_SEALED_BY or a new one in its folder.",
         ),
         OperationRow(

@@ -1,4 +1,7 @@
-"""The folder of a backup: private, whole or not there. Files are packed by gzip, and read in bounded memory, through no link."""
+"""The folder of a backup, its manifest, and `engramlog backup check FOLDER`: all of it read and proved, without a store.
+
+The folder is private, and whole or not there. Files are packed by gzip, and read in bounded memory, through no link.
+"""
 
 from __future__ import annotations
 
@@ -9,25 +12,22 @@ import re
 import shutil
 import stat
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from errno import EAGAIN
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Annotated, Any, NamedTuple
 
+import msgspec
+
+from engramlog_server.consumers.backup.proof import HeldEntry, LogProof
 from engramlog_server.consumers.backup.rows import BackupRow, DamagedRows, RowKind, frame, rows
-from engramlog_server.events.errors import InputError, StoreUnavailable
-from engramlog_server.ops.backup.manifest import (
-    MOST_BYTES,
-    NAMES,
-    BackupFile,
-    BackupManifest,
-    DamagedManifest,
-    read_manifest,
-)
-from engramlog_server.ops.durable import sync_folder
-from engramlog_server.ops.embedded.private_file import OTHERS
+from engramlog_server.events.errors import DamagedState, InputError, LogGap, StoreUnavailable
+from engramlog_server.events.partitions import MAX_PARTITIONS
+from engramlog_server.events.text import UNREADABLE
+from engramlog_server.ops.durable import OTHERS, sync_folder
+from engramlog_server.ops.keys.backup import KeysUnusable, check_keys, known_keys
 
 LEVEL = 3
 """Of gzip: level 6 takes twice the time, and makes files 6 % smaller."""
@@ -369,3 +369,293 @@ def _no_place(path: Path, what: str) -> InputError:
 
 def _unwritten(path: Path, error: OSError) -> StoreUnavailable:
     return StoreUnavailable(f"the backup cannot be written to {path}: {error.strerror or error}", file=str(path))
+
+
+BACKUP_FORMAT = 1
+MOST_BYTES = 4 << 20
+"""Bytes of a manifest: one of 1,024 partitions takes half a megabyte."""
+_Hash = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-f]{64}\Z")]
+_Count = Annotated[int, msgspec.Meta(ge=0, le=(1 << 62))]
+_Tag = Annotated[str, msgspec.Meta(pattern=r"^e[0-9]{1,7}\Z")]
+_Name = Annotated[str, msgspec.Meta(pattern=r"^[0-9a-zA-Z-]{1,64}\Z")]
+_Text = Annotated[str, msgspec.Meta(min_length=1, max_length=100)]
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z")
+
+
+class DamagedManifest(Exception):
+    """A manifest cannot be read; a sentence without its subject."""
+
+
+class BackupFile(msgspec.Struct, frozen=True, kw_only=True):
+    """A file of a backup."""
+
+    bytes: _Count
+    sha256: _Hash
+    raw: _Count
+    """Bytes of its rows, unpacked."""
+
+
+class BackupPart(msgspec.Struct, frozen=True, kw_only=True):
+    """A partition's log in a backup."""
+
+    tag: _Tag
+    head: _Count
+    """Seq of the newest entry."""
+    newest: Annotated[str, msgspec.Meta(pattern=r"^([0-9a-f]{32})?\Z")]
+    """Id of its event, in hexadecimal; empty where there is none."""
+    chain: _Hash
+    """The chain there."""
+    folded: _Count
+    """Up to where the chain was held against what the store had folded."""
+    entries: _Hash
+    """SHA-256 over the rows of all entries."""
+    file: BackupFile
+
+
+class BackupManifest(msgspec.Struct, frozen=True, kw_only=True):
+    """What a backup tells of itself."""
+
+    format: int
+    backup: _Name
+    release: _Text
+    store_id: _Name
+    log_format: _Text
+    parameter_set: _Text
+    sealed: bool
+    moment: _Text
+    """Redis's clock when the heads were read."""
+    made_at: _Text
+    """When it was whole, by the clock of the machine."""
+    store: BackupFile
+    parts: Annotated[list[BackupPart], msgspec.Meta(min_length=1, max_length=MAX_PARTITIONS)]
+
+    @property
+    def events(self) -> int:
+        """How many entries it holds."""
+        return sum(one.head for one in self.parts)
+
+    @property
+    def files(self) -> list[BackupFile]:
+        """All of its files but the manifest."""
+        return [self.store, *(one.file for one in self.parts)]
+
+
+class _Bound(msgspec.Struct, frozen=True):
+    """A manifest as it lies in its file."""
+
+    sha256: str
+    manifest: msgspec.Raw
+
+
+class _Format(msgspec.Struct, frozen=True):
+    """What is looked at first."""
+
+    format: int
+
+
+class PartName(NamedTuple):
+    """How the files of a backup are called: by number alone, so a manifest leads nowhere."""
+
+    manifest: str = "manifest.json"
+    store: str = "store.rows.gz"
+
+    @staticmethod
+    def part(number: int) -> str:
+        """Of a partition."""
+        return f"partition-{number:04}.rows.gz"
+
+
+NAMES = PartName()
+
+
+def write_manifest(told: BackupManifest) -> bytes:
+    """As a file."""
+    raw = msgspec.json.encode(told)
+    return msgspec.json.encode(_Bound(sha256(raw).hexdigest(), msgspec.Raw(raw))) + b"\n"
+
+
+def read_manifest(raw: bytes) -> BackupManifest:
+    """What a file tells. Raises DamagedManifest."""
+    try:
+        bound = msgspec.json.decode(raw, type=_Bound)
+        inner = bytes(bound.manifest)
+        told = msgspec.json.decode(inner, type=_Format)
+    except UNREADABLE as error:
+        raise DamagedManifest(f"is no manifest of a backup ({error})") from None
+    if told.format > BACKUP_FORMAT:
+        raise DamagedManifest(
+            f"is of format {told.format}, of a newer release; this one knows format {BACKUP_FORMAT}: use the release that made it"
+        )
+    if sha256(inner).hexdigest() != bound.sha256:
+        raise DamagedManifest("is not what was written: its own hash is another")
+    try:
+        found = msgspec.json.decode(inner, type=BackupManifest)
+    except UNREADABLE as error:
+        raise DamagedManifest(f"is no manifest of a backup ({error})") from None
+    if len({one.tag for one in found.parts}) != len(found.parts):
+        raise DamagedManifest("names a partition twice")
+    for name, instant in (("moment", found.moment), ("made_at", found.made_at)):
+        if not _INSTANT.fullmatch(instant):
+            raise DamagedManifest(f"has no instant in {name}")
+    return found
+
+
+Progress = Callable[[int, int], None]
+EVERY, PAGE_BYTES = 500, 4 << 20
+"""Entries that are proved, and laid, together; and bytes of them, with one entry more at most."""
+MOST_FIELDS, MOST_FIELD = 64, 1 << 20
+"""Fields of a store, and bytes of one; there are eight, and the longest tells 1,024 partitions."""
+_STORE_ROWS = {RowKind.STORE: 2, RowKind.DELETION: 3, RowKind.ACCEPTED: 2, RowKind.MODELS: 3}
+
+
+class BackupChecked(NamedTuple):
+    """What a backup is, once all of it was proved."""
+
+    folder: str
+    backup: str
+    store_id: str
+    moment: str
+    made_at: str
+    release: str
+    sealed: bool
+    events: int
+    bytes: int
+    raw_bytes: int
+    open_to_others: bool
+    heads: list[dict[str, Any]]
+    """Partition, seq and chain, as kept heads have them."""
+    incomplete: str | None
+    """Why nobody could open all of it; None of a store that lies open, or where its keys are at hand."""
+
+
+def check_backup(
+    folder: BackupFolder, on_progress: Progress = lambda _done, _all: None, keys: Path | None = None
+) -> BackupChecked:
+    """Prove every file of a backup: its hash, that no entry is missing, every body against its commitment, the chain; and look
+    whether a file of keys covers it.
+
+    Raises BackupUnusable, which names the file.
+    """
+    told, done = folder.manifest, 0
+    fields = store_fields(folder)
+    refuse_fields(folder, fields)
+    for number in range(len(told.parts)):
+        for page in entries_of(folder, number, lambda _row: None):
+            done += len(page)
+            on_progress(done, told.events)
+    return BackupChecked(
+        str(folder.path),
+        told.backup,
+        told.store_id,
+        told.moment,
+        told.made_at,
+        told.release,
+        told.sealed,
+        told.events,
+        sum(one.bytes for one in told.files),
+        sum(one.raw for one in told.files),
+        folder.open_to_others,
+        [
+            {"partition": number, "seq": one.head, "chain": one.chain}
+            for number, one in enumerate(told.parts)
+            if one.head
+        ],
+        _lacking(told, keys) if told.sealed else None,
+    )
+
+
+def _lacking(told: BackupManifest, path: Path | None) -> str | None:
+    """Why a backup of the keys does not open all of a backup, in a sentence; None if it does."""
+    try:
+        found = None if path is None or known_keys(path) is None else check_keys(path)
+    except KeysUnusable as error:
+        return error.message
+    if found is None:
+        return "its keys are not at hand: without what `engramlog backup keys` wrote nobody opens it"
+    heads = [one.head for one in told.parts]
+    if found.store_id != told.store_id or len(found.heads) != len(heads):
+        return f"{path} holds the keys of store {found.store_id}, and this is of {told.store_id}"
+    if newer := sum(max(head - covered, 0) for head, covered in zip(heads, found.heads, strict=True)):
+        return f"{path} was saved at {found.saved_at}, and does not open the {newer:,} newest of its events"
+    return None
+
+
+def entries_of(folder: BackupFolder, number: int, on_row: Callable[[BackupRow], None]) -> Iterator[list[HeldEntry]]:
+    """The entries of a partition in pages, each proved as it passes; other rows go to `on_row`. Raises BackupUnusable."""
+    part, name = folder.manifest.parts[number], NAMES.part(number)
+    proof, page, size = LogProof(part.tag), list[HeldEntry](), 0
+    try:
+        for row, raw in folder.part(number):
+            if row.kind is RowKind.ENTRY and len(row.parts) > 1:
+                page.append(HeldEntry(row.parts[0], row.parts[1:]))
+                size += len(raw)
+                if len(page) == EVERY or size >= PAGE_BYTES:
+                    proof.take(page)
+                    yield page
+                    page, size = [], 0
+                if proof.seq + len(page) > part.head:
+                    raise folder.unusable(name, f"has more than the {part.head:,} entries that its manifest tells")
+            elif _PART_ROWS.get(row.kind) == len(row.parts):
+                on_row(row)
+            else:
+                raise folder.unusable(name, "has a row that no file of a partition has")
+        proof.take(page)
+    except (LogGap, DamagedState) as error:
+        raise folder.unusable(name, f"is not what was written: {error.message}") from None
+    if (proof.seq, proof.chain.hex(), proof.digest, proof.newest.hex()) != (
+        part.head,
+        part.chain,
+        part.entries,
+        part.newest,
+    ):
+        raise folder.unusable(
+            name,
+            f"ends at entry {proof.seq} with the chain {proof.chain.hex()[:16]}..., and its manifest tells another",
+        )
+    if page:
+        yield page
+
+
+def rows_of_store(folder: BackupFolder) -> Iterator[BackupRow]:
+    """What is of no partition. Raises BackupUnusable."""
+    for row, _ in folder.store():
+        if _STORE_ROWS.get(row.kind) != len(row.parts):
+            raise folder.unusable(NAMES.store, "has a row that no such file has")
+        if row.kind is RowKind.DELETION and not (
+            row.parts[0].isdigit() and int(row.parts[0]) < len(folder.manifest.parts)
+        ):
+            raise folder.unusable(NAMES.store, "tells of a partition that its manifest has not")
+        yield row
+
+
+def store_fields(folder: BackupFolder) -> dict[bytes, bytes]:
+    """The fields of the store. All of the file is read. Raises BackupUnusable."""
+    found = dict[bytes, bytes]()
+    for row in rows_of_store(folder):
+        if row.kind is RowKind.STORE:
+            found[row.parts[0]] = row.parts[1]
+            if len(found) > MOST_FIELDS or max(map(len, row.parts)) > MOST_FIELD:
+                raise folder.unusable(NAMES.store, "has more, or longer, fields of a store than there are")
+    return found
+
+
+def refuse_fields(folder: BackupFolder, fields: Mapping[bytes, bytes]) -> None:
+    """Raise BackupUnusable where the store's own fields say something else than the manifest."""
+    told = folder.manifest
+    try:
+        tags = msgspec.json.decode(fields.get(b"tags", b""), type=list[str])
+    except UNREADABLE:
+        tags = []
+    mine = {
+        b"store_id": told.store_id,
+        b"format": told.log_format,
+        b"parameter_set": told.parameter_set,
+        b"partitions": str(len(told.parts)),
+    }
+    wrong = [name for name, value in mine.items() if fields.get(name) != value.encode()]
+    if wrong or tags != [one.tag for one in told.parts] or (b"sealed" in fields) != told.sealed:
+        name = wrong[0].decode() if wrong else "tags or sealed"
+        raise folder.unusable(NAMES.store, f"tells another {name} than its manifest")
+
+
+_PART_ROWS = {RowKind.SECRET: 2, RowKind.READMITTED: 2, RowKind.GONE: 1}

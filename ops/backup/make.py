@@ -4,38 +4,48 @@ The heads of all partitions are the moment. The log of each partition up to its 
 by the partition's own keys, in pages. Then all of it is read back from the files and proved. Memories and vectors are made
 again when it is restored. Of a sealed store no key is in it, so nobody opens it without the backup of the keys, which is saved
 into a place of its own, and the master key.
+
+With `--keep N`, for a timer, the keys are saved again too, and backups beyond the newest N that the new one holds are removed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from secrets import token_hex
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 from engramlog_server.api.choices import program_version
 from engramlog_server.consumers.backup.proof import LogProof
 from engramlog_server.consumers.backup.reader import PartitionHead, heads_now, read_entries, read_owners, read_store
 from engramlog_server.consumers.fold.folder import Probe, unprobed
 from engramlog_server.events.envelope import from_micros, utc_text
-from engramlog_server.events.errors import InputError, StoreError, StoreMismatch
+from engramlog_server.events.errors import InputError, StoreError, StoreMismatch, StoreUnavailable, refused
 from engramlog_server.events.partitions import STORE_KEY
 from engramlog_server.events.redis.server import redis_micros
 from engramlog_server.events.redis.wire import Wire
-from engramlog_server.ops.backup.check import check_backup
 from engramlog_server.ops.backup.folder import (
+    BACKUP_FORMAT,
+    NAMES,
     BackupFolder,
+    BackupManifest,
+    BackupPart,
+    BackupUnusable,
     RowsOut,
     about,
+    check_backup,
+    drop_backup,
     made_whole,
     open_backup,
     refuse_destination,
     write_file,
+    write_manifest,
 )
-from engramlog_server.ops.backup.manifest import BACKUP_FORMAT, NAMES, BackupManifest, BackupPart, write_manifest
 from engramlog_server.ops.clock import now, now_micros
 from engramlog_server.ops.keys.backup import refuse_place, save_keys
 from engramlog_server.ops.settings import Settings
@@ -253,3 +263,90 @@ def _noted(wire: Wire, told: BackupManifest, *, with_keys: bool) -> bool:
         wire.call("HSET", STORE_KEY, BACKED_UP, f"{told.moment} {told.backup}{f' {WITH_KEYS}' if with_keys else ''}")
         return True
     return False
+
+
+_NAME = re.compile(r"\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ")
+_FORM = "%Y-%m-%dT%H-%M-%SZ"
+MOST_KEPT = 1_000
+"""Backups that may be kept of one store in one folder."""
+AT_ONCE = 100
+"""Backups that one rotation removes at most: their manifests are in memory together."""
+
+
+def name_of(at: datetime) -> str:
+    """How a backup of this second is called, such as `2026-11-28T03-00-00Z`. `at` is of UTC."""
+    return at.strftime(_FORM)
+
+
+class LeftBackup(TypedDict):
+    """A backup beyond those that are to be kept, and why it stays."""
+
+    name: str
+    why: str
+
+
+class BackupRotated(NamedTuple):
+    """The new backup, those that are kept (the newest first) and those that went (the oldest first); names in the folder."""
+
+    made: BackupMade
+    kept: list[str]
+    removed: list[str]
+    left: list[LeftBackup]
+
+
+def rotate_backups(
+    store: OpenStore,
+    settings: Settings,
+    folder: Path,
+    keep: int,
+    *,
+    keys: Path | None = None,
+    probe: Probe = unprobed,
+    on_progress: Progress = lambda _done, _all: None,
+    name: Callable[[], str] = lambda: name_of(now()),
+) -> BackupRotated:
+    """Make a backup in a folder, named by its second, and remove the oldest of this store beyond `keep` that a rotation made there,
+    `AT_ONCE` at most.
+
+    Nothing goes before the new one is proved and has its name, and its keys are saved in a file (`keys_asked`); nothing that
+    holds what it does not; none that somebody checks or restores. Raises what `make_backup` raises: then nothing went.
+    """
+    if not 1 <= keep <= MOST_KEPT:
+        raise refused("keep", keep, f"1 to {MOST_KEPT:,}")
+    folder = folder.expanduser().absolute()
+    if not folder.is_dir():
+        raise refused("folder", str(folder), "a folder that is there, and that this user may write to")
+    unusable = dict[str, str]()
+    try:
+        found = sorted(rotated_in(folder, store.identity.store_id, unusable))
+        going = max(len(found) + 1 - keep, 0)
+        older = OlderBackups([open_backup(path) for _, path in found[: min(going, AT_ONCE)]])
+    except OSError as error:
+        raise StoreUnavailable(
+            f"{folder} cannot be looked through: {error.strerror or error}", file=str(folder)
+        ) from None
+    made = make_backup(store, settings, folder / name(), keys=keys, older=older, probe=probe, on_progress=on_progress)
+    kept = [Path(made.folder).name, *(path.name for _, path in reversed(found[going:]))]
+    removed = list[str]()
+    left = [LeftBackup(name=unread, why=why) for unread, why in unusable.items()]
+    for one in older.found:
+        probe("before one goes")
+        if (why := older.beyond(one) or drop_backup(one.path)) is None:
+            removed.append(one.path.name)
+        else:
+            left.append(LeftBackup(name=one.path.name, why=why))
+    return BackupRotated(made, kept, removed, left)
+
+
+def rotated_in(folder: Path, store_id: str, unusable: dict[str, str]) -> Iterator[tuple[str, Path]]:
+    """The moments and places of a store's backups in a folder that are called as a rotation calls them; others are none of its.
+    `unusable` gets the names of what cannot be read, and why. Raises OSError."""
+    for path in sorted(folder.iterdir()):
+        if _NAME.fullmatch(path.name) and not path.is_symlink():
+            try:
+                found = open_backup(path)
+            except BackupUnusable as error:
+                unusable[path.name] = error.message
+                continue
+            if found.manifest.store_id == store_id:
+                yield found.manifest.moment, path

@@ -1,11 +1,13 @@
-"""`engramlog backup restore FOLDER`: a backup brought into an empty store, up to its moment.
+"""`engramlog backup restore FOLDER`: a backup brought into an empty store, up to its moment. `take-over`: it becomes the store.
 
 All of the backup is proved first, with nothing written. Then the store is marked, so that nothing opens it, and says what it is
 restored from; each step can be done again. The log is laid page by page, read back and proved equal, byte for byte. Of a sealed
-store the keys of their own backup are put into the key store, with the list of what was erased. Then all is folded anew.
+store the keys of their own backup are put into the key store, with the list of what was erased. Then all is folded again.
 
-The store keeps its id, for bodies are bound to it and what is kept outside is found by it; so it tells that it is a copy, and takes
-nothing new until somebody takes it over.
+The store keeps its id, for bodies are bound to it and what is kept outside is found by it; so it reports that it is a copy, and
+takes nothing new until an operator has it take over. That gives up what the original said after the backup's moment: heads that
+were kept beyond it on this machine are accepted as they are found, and every `verify` reports them from then on; receipts of this
+machine that are not met are let go.
 """
 
 from __future__ import annotations
@@ -38,32 +40,40 @@ from engramlog_server.consumers.fold.rebuild import LEASE_MS, RebuildRun, rebuil
 from engramlog_server.events.encryption.key_store import KEYS_FIELD
 from engramlog_server.events.encryption.seals import MasterKey, Seals
 from engramlog_server.events.envelope import from_micros, utc_text
-from engramlog_server.events.errors import BadSetting, DamagedState, InputError, StoreFull, StoreMismatch
-from engramlog_server.events.partitions import ACCEPTED_KEY, FORMAT, KEYS_FROM, LogKeys
+from engramlog_server.events.errors import BadSetting, DamagedState, InputError, LogGap, StoreFull, StoreMismatch
+from engramlog_server.events.partitions import ACCEPTED_KEY, FORMAT, KEYS_FROM, LogKeys, position_text
 from engramlog_server.events.redis.admission import APPEND_FULL
 from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.durability import RECEIPT_LOST, NewestReceipt
 from engramlog_server.events.redis.opening import fence_ids
 from engramlog_server.events.redis.wire import Wire, open_wire
-from engramlog_server.ops.backup.check import check_backup, entries_of, refuse_fields, rows_of_store, store_fields
-from engramlog_server.ops.backup.folder import BackupFolder
-from engramlog_server.ops.backup.manifest import NAMES
+from engramlog_server.ops.backup.folder import (
+    NAMES,
+    BackupFolder,
+    check_backup,
+    entries_of,
+    refuse_fields,
+    rows_of_store,
+    store_fields,
+)
 from engramlog_server.ops.clock import now, now_micros
-from engramlog_server.ops.erasure.fence_list import FenceList
-from engramlog_server.ops.erasure.reappearance import fence_again
+from engramlog_server.ops.erasure.fence_list import FenceList, fence_again
+from engramlog_server.ops.kept.heads import HeadFile, accept_changed_log, heads_path, unmet_of
 from engramlog_server.ops.keys.backup import SavedKeys, check_keys, restore_keys
-from engramlog_server.ops.keys.master import master_of
-from engramlog_server.ops.keys.place import keys_of
+from engramlog_server.ops.keys.master import keys_of, master_of
+from engramlog_server.ops.processes.life import new_worker_id
 from engramlog_server.ops.settings import Settings
-from engramlog_server.ops.store import folder_of, reach_the_store
+from engramlog_server.ops.store import OpenStore, folder_of, reach_the_store
 from engramlog_server.ops.store_replacement import InUse, OldStore, refuse_others
-from engramlog_server.ops.worker_id import new_worker_id
 from engramlog_server.projections.redis.create import (
     RESTORING,
     SEALED,
+    STORE_RESTORED,
     FromBackup,
     StoreIdentity,
     read_identity,
     refuse_own_server,
+    take_over,
 )
 
 Progress = Callable[[int, int], None]
@@ -422,3 +432,65 @@ def _fold_all(store: OldStore, wire: Wire, steps: _Steps, probe: Probe, on_wait:
         steps.within(done, 0)
         run.finished(wire, number)
     run.end(wire)
+
+
+class LeftBehind(NamedTuple):
+    """What this machine knows of the original that the store does not have."""
+
+    restored: FromBackup
+    heads: list[str]
+    """Positions of kept heads that the log does not meet, the first of each partition."""
+    receipts: dict[int, NewestReceipt]
+    """Events that were acknowledged and are not there, by partition."""
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """The same, JSON-ready."""
+        return {
+            "restored": self.restored.told,
+            "done": not self.restored.stands,
+            "heads": self.heads,
+            "receipts": [position_text(partition, one.seq) for partition, one in sorted(self.receipts.items())],
+        }
+
+
+def left_behind(store: OpenStore, settings: Settings) -> LeftBehind:
+    """What taking it over would give up. Reads only. Raises StoreMismatch where the store never was restored."""
+    restored = store.identity.restored
+    if restored is None:
+        raise StoreMismatch("this store was not restored from a backup: there is nothing to take over")
+    file = HeadFile(heads_path(settings, store.identity.store_id))
+    unmet = unmet_of(store, file, range(store.identity.partitions))
+    lost = {
+        partition: one for partition, one in store.log.kept_receipts().items() if not _is_there(store, partition, one)
+    }
+    return LeftBehind(restored, [position_text(one.partition, one.seq) for one in unmet], lost)
+
+
+def take_store_over(store: OpenStore, settings: Settings, reason: str | None) -> dict[str, Any]:
+    """Have it take what is new; what was given up, JSON-ready. Killed anywhere, it is run again. Raises as `left_behind`."""
+    found = left_behind(store, settings)
+    if not found.restored.stands:
+        return found.told
+    told = found.restored
+    why = f"restored from backup {told.backup}, up to {told.moment}, and taken over" + (f": {reason}" if reason else "")
+    file = HeadFile(heads_path(settings, store.identity.store_id))
+    accept_changed_log(store, file, range(store.identity.partitions), why, now())
+    for partition in found.receipts:
+        store.log.let_go(partition)
+        store.alarms.cleared(RECEIPT_LOST, str(partition))
+    store.receipts.save()
+    wire = store.wire()
+    try:
+        taken = take_over(wire, store.identity.tags, found.restored, utc_text(now()), reason)
+    finally:
+        wire.close()
+    store.alarms.cleared(STORE_RESTORED, "")
+    return found.told | {"restored": taken.told, "done": True}
+
+
+def _is_there(store: OpenStore, partition: int, one: NewestReceipt) -> bool:
+    try:
+        return any(there.raw_id == one.raw_id for there in store.log.read_at(partition, [one.seq]))
+    except LogGap:
+        return False

@@ -14,7 +14,7 @@ from engramlog_server.api.cli.app import Json, app, err, out, progress, show
 from engramlog_server.api.cli.parser import Registry
 from engramlog_server.events.errors import InputError, NotConfirmed
 from engramlog_server.events.text import many
-from engramlog_server.ops.commands.store_replacement import Alone, Yes
+from engramlog_server.ops.commands.opening import Alone, Yes
 
 if TYPE_CHECKING:
     from engramlog_server.ops.backup.folder import BackupFolder
@@ -68,9 +68,8 @@ def make(
     the master key apart from both. With `--keep` old backups are removed after the new one is proved and contains all that they
     contain; backups of other stores and other files stay. Exit code 3: a backup had to stay; each is listed with the reason.
     """
-    from engramlog_server.ops.backup.make import keys_asked, make_backup
-    from engramlog_server.ops.backup.rotation import rotate_backups
-    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.backup.make import keys_asked, make_backup, rotate_backups
+    from engramlog_server.ops.commands.opening import patient
     from engramlog_server.ops.settings import load_settings
     from engramlog_server.ops.store import open_the_store
 
@@ -136,7 +135,7 @@ def keys_(
     With it and the master key a backup of a sealed store can be read, except for what was erased before it was written. Later
     events need a later save: save as often as you can afford to lose events.
     """
-    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.commands.opening import patient
     from engramlog_server.ops.keys.backup import save_keys
     from engramlog_server.ops.settings import load_settings
     from engramlog_server.ops.store import open_the_store
@@ -172,8 +171,7 @@ def check(
 
     Exit code 3: it is incomplete, because the keys of a sealed store are missing or do not open all of it.
     """
-    from engramlog_server.ops.backup.check import check_backup
-    from engramlog_server.ops.backup.folder import held, open_backup
+    from engramlog_server.ops.backup.folder import check_backup, held, open_backup
     from engramlog_server.ops.settings import load_settings
 
     path = keys.expanduser().absolute() if keys is not None else load_settings().keys_backup
@@ -215,7 +213,7 @@ def restore(
     """
     from engramlog_server.ops.backup.folder import held, open_backup
     from engramlog_server.ops.backup.restore import restore_backup
-    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.commands.opening import patient
     from engramlog_server.ops.settings import load_settings
 
     settings, found = load_settings(), open_backup(folder)
@@ -256,14 +254,15 @@ def _confirm(yes: bool, json: bool, question: str, plan: Mapping[str, Any]) -> N
 def _asked_what_is_kept(settings: Settings) -> dict[str, Any]:
     """Open the store as whoever uses it does: erasures and rejections that it lacks are said again, and folded."""
     from engramlog_server.ops.catch_up import FoldCatchUp
-    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.clock import silent
+    from engramlog_server.ops.commands.opening import patient
     from engramlog_server.ops.store import open_the_store
-    from engramlog_server.ops.wiring import ask_kept_values, quiet
+    from engramlog_server.ops.wiring import ask_kept_values
 
     with open_the_store(settings, on_wait=patient(err)) as store:
-        catch_up = FoldCatchUp(store, quiet)
+        catch_up = FoldCatchUp(store, silent)
         try:
-            said = ask_kept_values(store, catch_up, quiet)
+            said = ask_kept_values(store, catch_up, silent)
         finally:
             catch_up.end()
         standing = [{"name": one.name, "subject": one.subject, "text": one.text} for one in store.alarms.standing()]
@@ -307,8 +306,8 @@ def take_over(
     Nothing may use the original any more. Later events of the original are given up: kept heads and receipts of this machine
     about them are accepted as lost, and `verify` reports that for good.
     """
-    from engramlog_server.ops.backup.take_over import left_behind, take_store_over
-    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.backup.restore import left_behind, take_store_over
+    from engramlog_server.ops.commands.opening import patient
     from engramlog_server.ops.settings import load_settings
     from engramlog_server.ops.store import open_the_store
 

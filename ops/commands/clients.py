@@ -130,7 +130,7 @@ def hook(
 
 def _place(client: str) -> Place:
     from engramlog_server.ops.clients.installation import Place
-    from engramlog_server.ops.embedded.private_folder import private_folder
+    from engramlog_server.ops.embedded.folder import private_folder
     from engramlog_server.ops.settings import load_settings
 
     if client not in ADAPTERS:

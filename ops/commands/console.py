@@ -31,12 +31,12 @@ from engramlog_server.api.cli import completion
 from engramlog_server.api.cli.app import Json, app, err, print_json
 from engramlog_server.events.errors import BadSetting, EngramlogError
 from engramlog_server.ops.clock import now_micros
-from engramlog_server.ops.embedded.private_file import is_ours
+from engramlog_server.ops.durable import is_ours
 from engramlog_server.ops.running_service import HEARD_SECONDS, SOCKET, Unheard, is_this_user, short_name
 from engramlog_server.ops.token import read_token
 
 if TYPE_CHECKING:
-    from engramlog_server.ops.processes.banner import Served
+    from engramlog_server.ops.processes.up import Served
     from engramlog_server.ops.settings import Settings
 
 
@@ -116,7 +116,7 @@ def _of_the_service(settings: Settings, owner: str | None, *, no_open: bool, as_
 
 def _served_here(settings: Settings, owner: str | None, *, no_open: bool, as_json: bool) -> None:
     """Serve until Ctrl-C, and open the console once it does."""
-    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.commands.opening import patient
     from engramlog_server.ops.logs import start_logging, teller
     from engramlog_server.ops.processes.up import up
 
@@ -146,7 +146,7 @@ def _greeted(
     as_json: bool,
     pretty: bool,
 ) -> None:
-    from engramlog_server.ops.processes.banner import banner
+    from engramlog_server.ops.processes.up import banner
 
     if pretty:
         err.print(Text(banner(served._replace(console=None)), "bold"), soft_wrap=True)
@@ -227,7 +227,7 @@ def _say(came: str) -> None:
 
 
 def _over() -> None:
-    from engramlog_server.ops.processes.ending import over
+    from engramlog_server.ops.processes.life import over
 
     over()
 

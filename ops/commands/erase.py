@@ -98,7 +98,7 @@ def erase(
     it does not reach. Then Redis and the files of this machine are searched. Exit code 0: nothing is left; 1: something is left,
     or the log does not verify; 3: not everything could be searched.
     """
-    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.commands.opening import patient
     from engramlog_server.ops.settings import load_settings
     from engramlog_server.ops.store import open_the_store
 
@@ -224,10 +224,10 @@ def _erase(
     import msgspec
 
     from engramlog_server.api.services.deleting import split_ids
-    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.commands.opening import patient
     from engramlog_server.ops.erasure.machine import carry_out
     from engramlog_server.ops.erasure.plan import MOST_NAMED, ErasurePlan, told_of_owner, told_of_words
-    from engramlog_server.ops.erasure.rare_names import names_elsewhere
+    from engramlog_server.ops.erasure.residue import names_elsewhere
     from engramlog_server.ops.wiring import application_on
 
     plan = ErasurePlan(owner, tuple(split_ids(ids)) if ids else (), asked.ground, asked.reason, begun)
@@ -289,7 +289,7 @@ def _write(path: Path, told: dict[str, Any]) -> None:
 
 
 def _readmit(owner: str, reason: str, json: bool) -> None:
-    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.commands.opening import patient
     from engramlog_server.ops.erasure.machine import readmit_owner
     from engramlog_server.ops.settings import load_settings
     from engramlog_server.ops.store import open_the_store

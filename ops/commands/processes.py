@@ -1,4 +1,4 @@
-"""Commands that join processes or show what it does: up, worker, mcp, demo; those that prove are in ops.commands.proof."""
+"""Commands that join processes or look at them: `up`, `worker`, `mcp`, `demo`, `doctor`. Proofs are in `ops.commands.proof`."""
 
 from __future__ import annotations
 
@@ -22,9 +22,14 @@ from engramlog_server.events.text import holds_secret
 if TYPE_CHECKING:
     from engramlog_server.ops.doctor.findings import DoctorReport
     from engramlog_server.ops.doctor.starting import Starts
-    from engramlog_server.ops.processes.banner import Served
+    from engramlog_server.ops.processes.up import Served
     from engramlog_server.ops.settings import Settings
+from typing import TYPE_CHECKING
 
+from rich.markup import escape
+
+if TYPE_CHECKING:
+    from engramlog_server.ops.doctor.findings import DoctorReport, FindingShape
 
 MCP_PORT = 8_734
 """Where `mcp --http` listens."""
@@ -70,9 +75,9 @@ def up_(
             )
         check_start("up", given, as_json=json)
         return
-    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.commands.opening import patient
     from engramlog_server.ops.logs import start_logging, teller
-    from engramlog_server.ops.processes.ending import over
+    from engramlog_server.ops.processes.life import over
     from engramlog_server.ops.processes.up import up, up_for_clients
     from engramlog_server.ops.settings import load_settings
 
@@ -87,7 +92,7 @@ def up_(
 
 
 def _greet(served: Served) -> None:
-    from engramlog_server.ops.processes.banner import banner
+    from engramlog_server.ops.processes.up import banner
 
     err.print(Text(banner(served), "bold"), soft_wrap=True)
 
@@ -148,7 +153,7 @@ def mcp_(
 
     metrics_at = None if metrics_port is None else settings.metrics_on(metrics_port)
     if http:
-        from engramlog_server.ops.processes.mcp_http import over_http
+        from engramlog_server.ops.processes.mcp import over_http
 
         over_http(settings, port, owner, tools, teller(), metrics_at)
         return
@@ -207,8 +212,7 @@ def worker(
     json: Json = False,
 ) -> None:
     """Run one fold worker on your own Redis until SIGTERM; any number, on any hosts."""
-    from engramlog_server.ops.keys.master import master_of
-    from engramlog_server.ops.keys.place import keys_of
+    from engramlog_server.ops.keys.master import keys_of, master_of
     from engramlog_server.ops.logs import start_logging
     from engramlog_server.ops.settings import load_settings
     from engramlog_server.ops.store import open_the_store
@@ -351,10 +355,76 @@ def check_start(starts: Starts, given: Mapping[str, Any], *, as_json: bool) -> N
 
 
 def _render(answer: DoctorReport, starts: Starts) -> None:
-    from engramlog_server.ops.commands.doctor import render_groups
 
     render_groups(answer, every=False)
     wrong, advised = answer["counts"]["wrong"], answer["counts"]["advice"]
     text = f"engramlog {starts} would not start: {wrong:,} wrong" if wrong else f"engramlog {starts} would start"
     more = f"; {advised:,} advised." if advised else "."
     out.print(Text.assemble((text, "bold red" if wrong else "bold green"), more), soft_wrap=True)
+
+
+COLOURS = {"ok": "green", "advice": "yellow", "wrong": "red", "unknown": "dim"}
+
+
+@app.command(
+    epilog="Example: `engramlog doctor`; from cron `engramlog doctor --json`. Exit codes: 0 nothing is wrong, 1 something is (with"
+    " --strict: or advised), 2 a setting cannot be right, 3 there is no store, or a check could not be carried out"
+)
+def doctor(
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 also for advice.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Also list checks that passed.")] = False,
+    json: Json = False,
+) -> None:
+    """Check a deployment: permissions, keys, access, Redis, backups, clock, disk. Changes nothing.
+
+    Run it as the service's user, with the environment of the service.
+    """
+    from engramlog_server.ops.commands.opening import patient
+    from engramlog_server.ops.doctor.checks import examine
+    from engramlog_server.ops.doctor.findings import exit_code
+    from engramlog_server.ops.settings import load_settings
+
+    answer = examine(load_settings(), on_wait=patient(err))
+    show(answer, json, lambda told: _print_findings(told, every=every))
+    if code := exit_code(answer, strict=strict):
+        raise typer.Exit(code)
+
+
+def _print_findings(answer: DoctorReport, *, every: bool) -> None:
+    render_groups(answer, every=every)
+    out.print(_sum(answer), soft_wrap=True)
+
+
+def render_groups(answer: DoctorReport, *, every: bool) -> None:
+    """What was found, by group: what is as it should be in a line of its own each only where `every` is asked for."""
+    groups = dict.fromkeys(one["group"] for one in answer["checks"])
+    width = max(map(len, groups), default=0)
+    for group in groups:
+        of_group = [one for one in answer["checks"] if one["group"] == group]
+        fine = [one["check"] for one in of_group if one["result"] == "ok"]
+        if fine and not every:
+            out.print(f"[bold]{group:{width}}[/]  [green]ok[/]       {escape(', '.join(fine))}")
+        for one in of_group:
+            if every or one["result"] != "ok":
+                _print(one, f"{group:{width}}")
+
+
+def _print(one: FindingShape, group: str) -> None:
+    result, colour = one["result"], COLOURS[one["result"]]
+    out.print(
+        Text.assemble((group, "bold"), "  ", (f"{result:7}", colour), f"  {one['check']}: {one['found']}"),
+        soft_wrap=True,
+    )
+    if one["advice"]:
+        out.print(Text.assemble(" " * (len(group) + 11), (f"do: {one['advice']}", "dim")), soft_wrap=True)
+
+
+def _sum(answer: DoctorReport) -> Text:
+    counts = answer["counts"]
+    wrong, advised, unknown = counts["wrong"], counts["advice"], counts["unknown"]
+    return Text.assemble(
+        (f"{wrong:,} wrong" if wrong else "Nothing is wrong", "bold red" if wrong else "bold green"),
+        f"; {advised:,} advised" if advised else "",
+        f"; {unknown:,} not known" if unknown else "",
+        "." if answer["store_id"] is None else f". Store {answer['store_id']}.",
+    )

@@ -1,4 +1,4 @@
-"""Commands that prove the stored state or fold it again: verify, rebuild."""
+"""Commands that prove the stored state or fold it again: `verify`, `rebuild` and `replay --all`."""
 
 from __future__ import annotations
 
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
     from engramlog_server.consumers.verify.findings import Findings
     from engramlog_server.ops.processes.shares import PartitionDone, PartitionTask, Work
     from engramlog_server.ops.store import OpenStore
+from collections.abc import Mapping
+from time import monotonic
 
 
 @contextmanager
 def _store() -> Iterator[OpenStore]:
-    from engramlog_server.ops.commands.notices import patient
+    from engramlog_server.ops.commands.opening import patient
     from engramlog_server.ops.settings import load_settings
     from engramlog_server.ops.store import open_the_store
 
@@ -177,8 +179,7 @@ def _checked(reason: str | None) -> str | None:
 def _meet_heads(store: OpenStore, chosen: list[int], reason: str | None) -> list[dict[str, Any]]:
     """Refuse a log that does not meet the kept heads, or record that somebody accepts it."""
     from engramlog_server.ops.clock import now
-    from engramlog_server.ops.kept.head_file import HeadFile, heads_path
-    from engramlog_server.ops.kept.heads import accept_changed_log, refuse_changed_log
+    from engramlog_server.ops.kept.heads import HeadFile, accept_changed_log, heads_path, refuse_changed_log
     from engramlog_server.ops.settings import load_settings
 
     file = HeadFile(heads_path(load_settings(), store.identity.store_id))
@@ -241,8 +242,14 @@ def verify(
     if heads:
         _heads(partition, against or [], keep=keep, json=json)
         return
-    from engramlog_server.ops.kept.head_file import HeadFile, heads_path, read_copy
-    from engramlog_server.ops.kept.heads import Against, compare_receipts, compare_values
+    from engramlog_server.ops.kept.heads import (
+        Against,
+        HeadFile,
+        compare_receipts,
+        compare_values,
+        heads_path,
+        read_copy,
+    )
     from engramlog_server.ops.processes.shares import PartitionTask
     from engramlog_server.ops.settings import load_settings
 
@@ -272,8 +279,7 @@ def verify(
 def _heads(partition: list[int] | None, against: list[Path], *, keep: bool, json: bool) -> None:
     """Show the heads, or compare those of a file; exit code 1 where the log does not meet them all."""
     from engramlog_server.api.services.heads import Heads
-    from engramlog_server.ops.kept.head_file import HeadFile, heads_path, read_copy
-    from engramlog_server.ops.kept.heads import keep_now
+    from engramlog_server.ops.kept.heads import HeadFile, heads_path, keep_now, read_copy
     from engramlog_server.ops.settings import load_settings
     from engramlog_server.projections.redis.heads import EVERYTHING
 
@@ -371,3 +377,34 @@ def render_verified(answer: dict[str, Any]) -> None:
         for one in answer["differences"]
     ]
     tabulate([Column(name, takes_rest=name in ("what", "details")) for name in (*named, "details")], rows)
+
+
+def replay_all(given: Mapping[str, Any], *, count: int | None, json: bool) -> Mapping[str, Any]:
+    """The answer, with a bar on standard error meanwhile. `count`: processes. Raises InputError, StoreError."""
+    from engramlog_server.api.services.replaying import told_of, whole_asked
+    from engramlog_server.events.partitions import LogKeys
+    from engramlog_server.ops.commands.opening import patient
+    from engramlog_server.ops.processes.shares import process_count
+    from engramlog_server.ops.replay_all import dask_workers, processes, replay_partitions
+    from engramlog_server.ops.settings import load_settings
+    from engramlog_server.ops.store import open_the_store
+
+    asked, settings, began = whole_asked(**given), load_settings(), monotonic()
+    columns = (TextColumn("partitions"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with open_the_store(settings, on_wait=patient(err)) as store:
+        identity, wire = store.identity, store.wire()
+        heads = wire.answers([["HGET", LogKeys(tag).meta, "head"] for tag in identity.tags])
+        wire.close()
+        used = process_count(count, identity.partitions, sum(int(head or 0) for head in heads))
+        workers = dask_workers(settings.dask) if settings.dask else processes(used, store.told)
+        with workers as executor, Progress(*columns, console=err, transient=True, disable=json) as bar:
+            task = bar.add_task("partitions", total=identity.partitions)
+            total = replay_partitions(
+                executor,
+                identity.store_id,
+                identity.partitions,
+                asked,
+                lambda done, _all: bar.update(task, completed=done),
+            )
+    by = {"processes": None if settings.dask else used, "seconds": round(monotonic() - began, 3)}
+    return {**told_of(asked), **total.told(), **by}

@@ -19,10 +19,10 @@ from engramlog_server.events.partitions import STORE_KEY
 from engramlog_server.events.redis.alarms import RedisAlarms
 from engramlog_server.events.redis.server import redis_ms
 from engramlog_server.events.redis.wire import WirePool
-from engramlog_server.events.text import is_loopback, many
+from engramlog_server.events.text import NONE, is_loopback, many
 from engramlog_server.ops.clients.hook import FOLDER, problems
 from engramlog_server.ops.clients.hook import LOG as HOOK_LOG
-from engramlog_server.ops.clock import now_micros
+from engramlog_server.ops.clock import now_micros, silent
 from engramlog_server.ops.doctor import servers
 from engramlog_server.ops.doctor.findings import (
     ACCESS,
@@ -37,25 +37,21 @@ from engramlog_server.ops.doctor.findings import (
     CheckFinding,
     DoctorReport,
     named,
+    of_permissions,
     refused,
     report,
     run_all,
     unless,
 )
-from engramlog_server.ops.doctor.permissions import of_permissions
-from engramlog_server.ops.doctor.reach import SECONDS, ReachedStore, reach
+from engramlog_server.ops.doctor.servers import SECONDS, ReachedStore, reach
 from engramlog_server.ops.embedded.disk import look
 from engramlog_server.ops.embedded.process import NotInTime
-from engramlog_server.ops.erasure.fence_list import FenceList
-from engramlog_server.ops.erasure.reappearance import came_back
-from engramlog_server.ops.kept.head_file import HeadFile, heads_path
-from engramlog_server.ops.kept.heads import refuse_changed_log
+from engramlog_server.ops.erasure.fence_list import FenceList, came_back
+from engramlog_server.ops.kept.heads import HeadFile, heads_path, refuse_changed_log
 from engramlog_server.ops.keys.backup import KeysUnusable, known_keys
 from engramlog_server.ops.keys.master import OPEN_STORE, key_in
-from engramlog_server.ops.keys.settings import NONE
 from engramlog_server.ops.listeners import SOON, how_it_listens, listeners_of, require_key
 from engramlog_server.ops.settings import Settings
-from engramlog_server.ops.store import silent
 from engramlog_server.projections.access.book import ALL, AccessBook, Key
 from engramlog_server.projections.access.provider import OF_PROVIDER
 from engramlog_server.projections.redis.create import BACKED_UP, backed_up_at, backed_up_with_keys, check_format

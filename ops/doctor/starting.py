@@ -14,7 +14,7 @@ from engramlog_server.events.errors import BadSetting, EngramlogError, StoreUnav
 from engramlog_server.events.redis.server import STORE_SETTING, refuse_replica
 from engramlog_server.events.text import NONE
 from engramlog_server.ops.clock import now_micros
-from engramlog_server.ops.doctor import checks, permissions, servers
+from engramlog_server.ops.doctor import checks, findings, servers
 from engramlog_server.ops.doctor.findings import (
     ACCESS,
     CLUSTER,
@@ -28,22 +28,21 @@ from engramlog_server.ops.doctor.findings import (
     Check,
     CheckFinding,
     DoctorReport,
+    folder_of,
     refused,
     report,
     run_all,
     unless,
 )
-from engramlog_server.ops.doctor.permissions import folder_of
-from engramlog_server.ops.doctor.reach import SECONDS, ReachedStore, reach
-from engramlog_server.ops.embedded.private_folder import private_folder
+from engramlog_server.ops.doctor.servers import SECONDS, ReachedStore, reach
+from engramlog_server.ops.embedded.aof import holds_store
+from engramlog_server.ops.embedded.folder import private_folder
 from engramlog_server.ops.embedded.server import find_redis_server, look_into_folder
-from engramlog_server.ops.embedded.store import holds_store
-from engramlog_server.ops.embedders import chosen_at_start, embedders_of
 from engramlog_server.ops.identity_provider import NotTold, keys_at
 from engramlog_server.ops.keys.master import master_of
 from engramlog_server.ops.listeners import listeners_of
 from engramlog_server.ops.metrics import ports_of, refuse_taken
-from engramlog_server.ops.models import model_of
+from engramlog_server.ops.models import chosen_at_start, embedders_of, model_of
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import check_queue, wire_to
 from engramlog_server.projections.access.book import AccessBook
@@ -275,7 +274,7 @@ def _of_a_service(settings: Settings) -> list[Check]:
     return [
         Check(MACHINE, "ports", partial(look_at_ports, settings, settings.workers)),
         Check(PERMISSIONS, "data folder", partial(look_at_folder, settings)),
-        Check(PERMISSIONS, "token", partial(permissions.token, settings)),
+        Check(PERMISSIONS, "token", partial(findings.token, settings)),
         Check(SEALING, "master key", partial(look_at_master_key, settings)),
         Check(ACCESS, "listening", lambda: checks.listening(settings, from_micros(now_micros()))),
         Check(REDIS, "queue", partial(look_at_queue, settings)),

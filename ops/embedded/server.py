@@ -25,15 +25,18 @@ from engramlog_server.events.errors import EmbeddedRedisError, StoreMismatch
 from engramlog_server.events.redis.server import Release
 from engramlog_server.ops.embedded.aof import (
     Cut,
+    StoreFile,
     aof_files,
     cut_told,
     last_lines,
+    read_store_file,
     recovery_told,
+    refuse_other_store,
     refuse_what_cannot_be_read,
     start_failure,
     torn_file,
+    write_store_file,
 )
-from engramlog_server.ops.embedded.binary import RedisBinary, find_redis_server
 from engramlog_server.ops.embedded.disk import told_if_full
 from engramlog_server.ops.embedded.folder import (
     Role,
@@ -45,9 +48,21 @@ from engramlog_server.ops.embedded.folder import (
     write_server_file,
 )
 from engramlog_server.ops.embedded.lock import FolderLock, is_owned, may_be_used, owner_told, using, wanting
-from engramlog_server.ops.embedded.process import ProgressBound, ServerPlan, ServerProcess, default_maxmemory, read_log
-from engramlog_server.ops.embedded.socket import KeptSocket, answers, connect, listens, remove_socket, socket_path
-from engramlog_server.ops.embedded.store import StoreFile, read_store_file, refuse_other_store, write_store_file
+from engramlog_server.ops.embedded.process import (
+    KeptSocket,
+    ProgressBound,
+    RedisBinary,
+    ServerPlan,
+    ServerProcess,
+    answers,
+    connect,
+    default_maxmemory,
+    find_redis_server,
+    listens,
+    read_log,
+    remove_socket,
+    socket_path,
+)
 
 __all__ = [
     "EmbeddedRedis",

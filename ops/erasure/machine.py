@@ -51,14 +51,18 @@ from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.standing import Speaker
 from engramlog_server.events.validation import make_event, ready
 from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
-from engramlog_server.ops.embedded.rewriting import rewrite_all
 from engramlog_server.ops.erasure.fence_list import (
+    ALARM,
     ErasureStep,
     FenceList,
     WordsGoing,
+    erased_event,
     going_by,
     going_in,
+    lacks,
+    left_behind,
     open_erasures,
+    owners_with,
 )
 from engramlog_server.ops.erasure.plan import (
     ErasurePlan,
@@ -71,12 +75,11 @@ from engramlog_server.ops.erasure.plan import (
     values_file,
     wire_of,
 )
-from engramlog_server.ops.erasure.reappearance import ALARM, erased_event, lacks, left_behind, owners_with
-from engramlog_server.ops.erasure.residue import NOT_KNOWN, Probes, Residue, probes_of, residue_of
+from engramlog_server.ops.erasure.residue import NOT_KNOWN, Probes, Residue, probes_of, residue_of, rewrite_all
 from engramlog_server.ops.keys.backup import saved_anew
+from engramlog_server.ops.processes.life import new_worker_id
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore
-from engramlog_server.ops.worker_id import new_worker_id
 from engramlog_server.projections.decide.rejecting import rejection, values_said
 from engramlog_server.projections.fold.changelog import id_text
 from engramlog_server.projections.memory.rejection import known

@@ -17,10 +17,9 @@ from engramlog_server.events.of_the_store import ERASURES
 from engramlog_server.events.partitions import LogKeys, partition_of
 from engramlog_server.events.redis.secrets import read_lines
 from engramlog_server.events.redis.wire import open_wire
-from engramlog_server.ops.erasure.fence_list import FenceList
-from engramlog_server.ops.erasure.reappearance import ALARM
-from engramlog_server.ops.every import Every
-from engramlog_server.ops.processes.limits import give_back
+from engramlog_server.ops.clock import Every
+from engramlog_server.ops.erasure.fence_list import ALARM, FenceList
+from engramlog_server.ops.processes.life import give_back
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore
 from engramlog_server.projections.language.caches import empty_caches

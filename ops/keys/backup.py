@@ -35,8 +35,7 @@ from engramlog_server.events.redis.secrets import whole_number
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.ops.clock import now_micros
-from engramlog_server.ops.durable import FileLock, sync_folder
-from engramlog_server.ops.embedded.private_file import NotPrivate, open_private
+from engramlog_server.ops.durable import FileLock, NotPrivate, open_private, sync_folder
 from engramlog_server.ops.erasure.fence_list import ErasureStep, FenceList
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore, folder_of

@@ -1,24 +1,38 @@
-"""The master key of a store: which one the settings name, and whether it can be had, because a key service may fail."""
+"""The master key of a store and the place of its key store, by the settings.
+
+Master keys are in a file, one a line, and the last one wraps; the file is used only where nobody else can have read it or put it
+there. Or the key is in a key service, which may fail.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from base64 import b64decode, b64encode
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from fcntl import LOCK_EX, LOCK_NB, flock
 from functools import partial
 from pathlib import Path
-from typing import Final
+from secrets import token_bytes
+from threading import Lock
+from typing import TYPE_CHECKING, Final
 
 from engramlog_server.events.alarms import KEYS_UNAVAILABLE, Alarms, ConditionAlarm
-from engramlog_server.events.encryption.seals import MasterKey, Seals
-from engramlog_server.events.errors import BadSetting
-from engramlog_server.ops.every import Every
-from engramlog_server.ops.keys.master_file import NAME, KeyFile, lies_there
-from engramlog_server.ops.keys.settings import NONE, service_key
-from engramlog_server.ops.settings import Settings
+from engramlog_server.events.encryption.key_ring import KEY_BYTES, KeyRing, key_id
+from engramlog_server.events.encryption.key_store import KeyStore, OpenKeyStore
+from engramlog_server.events.encryption.seals import MasterKey, Seals, Wrapped
+from engramlog_server.events.errors import BadSetting, KeyUnavailable
+from engramlog_server.events.text import NONE
+from engramlog_server.ops.clock import Every, Tell
+from engramlog_server.ops.durable import NotPrivate, read_private, store_file, sync_folder, written_beside
+from engramlog_server.ops.settings import Settings, service_key
+
+if TYPE_CHECKING:
+    from engramlog_server.ops.settings import Settings
 
 LOOK_SECONDS: Final = 5.0
 OPEN_STORE = "a master key is set, but this store is not encrypted: run `engramlog seal`"
 """Logged once for settings that seal nothing."""
-Tell = Callable[..., None]
 
 
 def master_of(settings: Settings, folder: Path | None = None) -> MasterKey | None:
@@ -74,3 +88,242 @@ def watch_master_key(seals: Seals, alarms: Alarms, tell: Tell) -> Every:
     if seals.master is not None:
         tell("store not encrypted", what=OPEN_STORE, alarm=True)
     return every
+
+
+NAME = "master-key"
+"""What it is called in a data folder."""
+LONGEST = 64 * 1024
+_HEAD = """\
+# The master key of an Engramlog store. Whoever has it and a copy of the store can read all that is in it; without it
+# nobody can, you neither. Keep a copy of this file apart from the store and its backups. The last line wraps.
+"""
+
+
+class KeyFileUnusable(BadSetting):
+    """The file with the master key cannot be trusted, read or written; nothing is opened by it."""
+
+    exit_code = 1
+
+
+class KeyFile:
+    """A `MasterKey` that lies in a file; read when it is first needed, and again where it does not hold what was asked for."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._ring: KeyRing | None = None
+        self._seen: tuple[int, int, int] | None = None
+        self._lock = Lock()
+
+    @property
+    def name(self) -> str:
+        """See `MasterKey.name`. Raises KeyFileUnusable."""
+        return f"{self._read().name} ({self._path})"
+
+    @property
+    def ring(self) -> KeyRing:
+        """The keys that lie there now. Raises KeyFileUnusable."""
+        return self._read(anew=self._changed())
+
+    def wrap(self, secrets: Sequence[tuple[bytes, bytes]]) -> list[bytes]:
+        """See `MasterKey.wrap`. By what lies there now: what a key wraps that was rotated away could never be opened again."""
+        return self._usable(anew=self._changed()).wrap(secrets)
+
+    def unwrap(self, lines: Sequence[Wrapped]) -> list[bytes | KeyUnavailable]:
+        """See `MasterKey.unwrap`."""
+        try:
+            found = self._usable().unwrap(lines)
+            if any(isinstance(one, KeyUnavailable) for one in found) and self._changed():
+                found = self._usable(anew=True).unwrap(lines)
+        except KeyUnavailable as error:
+            return [error] * len(lines)
+        return found
+
+    def wrapped_by(self, line: bytes) -> str | None:
+        """See `MasterKey.wrapped_by`."""
+        return self._usable().wrapped_by(line)
+
+    def is_current(self, line: bytes) -> bool:
+        """See `MasterKey.is_current`."""
+        return self._usable(anew=self._changed()).is_current(line)
+
+    def _usable(self, *, anew: bool = False) -> KeyRing:
+        try:
+            return self._read(anew=anew)
+        except KeyFileUnusable as error:
+            raise KeyUnavailable(error.message) from error
+
+    def _read(self, *, anew: bool = False) -> KeyRing:
+        with self._lock:
+            if self._ring is None or anew:
+                seen = _mark(self._path)  # before it is read: what is put there meanwhile is read again
+                self._ring, self._seen = read_key_file(self._path), seen
+            return self._ring
+
+    def _changed(self) -> bool:
+        return _mark(self._path) != self._seen
+
+
+def read_key_file(path: Path) -> KeyRing:
+    """The keys in a file. Raises KeyFileUnusable, which tells nothing of what is in it."""
+    try:
+        raw = read_private(path, LONGEST)
+    except NotPrivate as error:
+        raise _unusable(path, error.what) from None
+    keys = list[bytes]()
+    for number, line in enumerate(raw.decode("ascii", "replace").splitlines(), 1):
+        words = line.split()
+        if not words or words[0].startswith("#"):
+            continue
+        keys.append(_key(path, number, words))
+    if not keys:
+        raise _unusable(path, "holds no master key")
+    return KeyRing(keys)
+
+
+def lies_there(path: Path) -> bool:
+    """Whether anything does, a link that leads nowhere too: no store is made open because its key cannot be reached now."""
+    return os.path.lexists(path)
+
+
+def make_key_file(path: Path) -> bool:
+    """A new file with one new key, mode 0600; what is there stays as it is. Whether it was made. Raises KeyFileUnusable.
+
+    It is written beside its place and linked there: nobody finds it half written, and a full disk leaves none.
+    """
+    if lies_there(path):
+        return False
+    try:
+        with written_beside(path, f"{_HEAD}{line_of(token_bytes(KEY_BYTES))}\n".encode()) as beside:
+            os.link(beside, path)
+    except FileExistsError:
+        return False
+    except OSError as error:
+        raise KeyFileUnusable(
+            f"no master key file can be made at {path} ({error.strerror}); nothing was made"
+        ) from None
+    sync_folder(path.parent)
+    return True
+
+
+def rotate_key_file(path: Path) -> str:
+    """Put a new key into the file, which wraps from now on, beside those that are there; gives its id. Raises KeyFileUnusable."""
+    key = token_bytes(KEY_BYTES)
+    with _held(path) as text:
+        _replace(path, f"{text.rstrip()}\n{line_of(key)}\n")
+    return key_id(key)
+
+
+def drop_key(path: Path, told: str) -> None:
+    """Take a key out of the file that nothing needs any more, and that is not the one that wraps now; who calls has looked.
+    Raises KeyFileUnusable."""
+    with _held(path) as text:
+        kept = [line for line in text.splitlines() if line.split()[:2] != ["egm1", told]]
+        rotated = path.lstat().st_mtime_ns
+        _replace(path, "\n".join(kept) + "\n")
+        os.utime(path, ns=(rotated, rotated))  # it tells when a key was put there
+
+
+def rotated_seconds(path: Path, now: float) -> float:
+    """How long ago a key was put into the file, by its time. Raises KeyFileUnusable."""
+    try:
+        return now - path.lstat().st_mtime
+    except OSError as error:
+        raise _unusable(path, f"cannot be read ({error.strerror})") from None
+
+
+@contextmanager
+def _held(path: Path) -> Iterator[str]:
+    """What the file says, which no other command changes meanwhile. Raises KeyFileUnusable."""
+    read_key_file(path)
+    try:
+        lock = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError as error:
+        raise _unusable(path, f"cannot be read ({error.strerror})") from None
+    try:
+        try:
+            flock(lock, LOCK_EX | LOCK_NB)
+        except OSError:
+            raise _unusable(path, "is being changed by another command; run this again") from None
+        if os.fstat(lock).st_ino != path.lstat().st_ino:
+            raise _unusable(path, "was replaced just now by another command; run this again")
+        yield os.read(lock, LONGEST).decode("utf-8", "surrogateescape")
+    finally:
+        os.close(lock)
+
+
+def _replace(path: Path, text: str) -> None:
+    """The file as a whole in place of the one before. Raises KeyFileUnusable; then that one stays."""
+    if len(_raw(text)) > LONGEST:
+        raise _unusable(path, f"would have more than {LONGEST:,} bytes; drop keys that nothing needs any more")
+    try:
+        with written_beside(path, _raw(text)) as beside:
+            read_key_file(beside)
+            beside.replace(path)
+    except OSError as error:
+        raise _unusable(path, f"cannot be rewritten ({error.strerror})") from None
+    sync_folder(path.parent)
+
+
+def _raw(text: str) -> bytes:
+    """What `_held` read: its comments may be in any language, and in any bytes."""
+    return text.encode("utf-8", "surrogateescape")
+
+
+def line_of(key: bytes) -> str:
+    """A key as it stands in the file."""
+    return f"egm1 {key_id(key)} {b64encode(key).decode()}"
+
+
+def _key(path: Path, number: int, words: Sequence[str]) -> bytes:
+    what = f"has no master key on line {number}: a line is `egm1`, its id, and {KEY_BYTES} bytes in base64"
+    try:
+        kind, told, text = words
+        key = b64decode(text, validate=True)
+    except ValueError:
+        raise _unusable(path, what) from None
+    if kind != "egm1" or len(key) != KEY_BYTES or key_id(key) != told:
+        raise _unusable(path, what)
+    return key
+
+
+def _mark(path: Path) -> tuple[int, int, int] | None:
+    try:
+        found = path.lstat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
+
+
+def _unusable(path: Path, what: str) -> KeyFileUnusable:
+    return KeyFileUnusable(
+        f"the master key file {path} (ENGRAMLOG_SEALED_BY) {what}; nothing was opened by it",
+        setting="ENGRAMLOG_SEALED_BY",
+    )
+
+
+KEYS_FILE = "keys.db"
+"""The file of a store in its data folder; a store in a Redis of one's own has its id in the name."""
+
+
+def keys_of(settings: Settings) -> OpenKeyStore:
+    """What opens the key store of these settings."""
+    return partial(_opened, settings)
+
+
+def key_file_of(settings: Settings, store_id: str) -> Path | None:
+    """The file of the key store; None if a Redis has the keys."""
+    if settings.keys is None:
+        return store_file(settings.data, KEYS_FILE, None if settings.redis_url is None else store_id)
+    return None if "://" in settings.keys else Path(settings.keys).expanduser()
+
+
+def _opened(settings: Settings, store_id: str, make: bool) -> KeyStore:
+    path = key_file_of(settings, store_id)
+    if path is None:
+        from engramlog_server.ops.keys.store import RedisKeyStore  # noqa: PLC0415 - most stores have a file
+
+        assert settings.keys is not None
+        return RedisKeyStore(settings.keys, store_id, make=make, timeout=settings.redis_timeout)
+    from engramlog_server.ops.keys.store import FileKeyStore  # noqa: PLC0415 - commands on open stores do not load it
+
+    return FileKeyStore(path, make=make)

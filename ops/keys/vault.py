@@ -21,9 +21,9 @@ import orjson
 from engramlog_server.events.alarms import one_line
 from engramlog_server.events.encryption.seals import Wrapped
 from engramlog_server.events.errors import BadSetting, KeyUnavailable
-from engramlog_server.ops.embedded.private_file import NotPrivate, read_private
+from engramlog_server.ops.durable import NotPrivate, read_private
 from engramlog_server.ops.keys.exchange import NotAnswered, exchanged
-from engramlog_server.ops.keys.settings import ServiceKey
+from engramlog_server.ops.settings import ServiceKey
 
 SERVICE_MARK: Final = b"\x02"
 """What a line begins with that a key service wrapped."""

@@ -1,6 +1,7 @@
 """`engramlog up`: the embedded Redis, fold workers, job workers and the API, started in order and stopped in order.
 
-Processes are started by exec. Whoever loses its parent stops by itself, so a killed `up` leaves nothing behind.
+Processes are started by exec. Whoever loses its parent stops by itself, so a killed `up` leaves nothing behind. The banner has
+lines of at most 80 columns where paths allow.
 """
 
 from __future__ import annotations
@@ -8,66 +9,70 @@ from __future__ import annotations
 import os
 import socket
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, closing
 from functools import partial
+from pathlib import Path
+from shlex import quote
 from threading import Event as Flag
 from time import monotonic
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fastapi import FastAPI
 
 from engramlog_server.api.application import Application
-from engramlog_server.api.choices import program_version
+from engramlog_server.api.choices import CURL, program_version
 from engramlog_server.api.http.app import create_app
 from engramlog_server.api.http.callers import in_force_of
 from engramlog_server.api.http.server.listener import OPERATE, Listener, claim
 from engramlog_server.api.http.server.serve import Listening, Server, serve, serve_on
 from engramlog_server.api.http.sessions import Sessions
 from engramlog_server.api.work.admission import KEY_RATES
-from engramlog_server.events.alarms import ConditionAlarm
+from engramlog_server.events.alarms import Alarms, ConditionAlarm
 from engramlog_server.events.errors import EmbeddedRedisError, EngramlogError, StoreError
 from engramlog_server.ops.catch_up import FoldCatchUp
-from engramlog_server.ops.clock import lasting_seconds
+from engramlog_server.ops.clock import Every, Tell, lasting_seconds
 from engramlog_server.ops.embedded.disk import NEXT_SECONDS as DISK_SECONDS
 from engramlog_server.ops.embedded.disk import DiskGuard, look
-from engramlog_server.ops.embedded.folder import Role
-from engramlog_server.ops.embedded.private_folder import private_folder
-from engramlog_server.ops.embedders import chosen_at_start, load_in_background, meanings_of
+from engramlog_server.ops.embedded.folder import Role, private_folder
 from engramlog_server.ops.erasure.watch import ErasedWatch
-from engramlog_server.ops.every import Every
 from engramlog_server.ops.identity_provider import ALARM as IDENTITY
 from engramlog_server.ops.identity_provider import ProviderKeys, look_for_keys, provider_of
-from engramlog_server.ops.joined import JoinedApplication
 from engramlog_server.ops.kept.heads import HeadKeeper
-from engramlog_server.ops.kept.rejection_keeper import LOOK_SECONDS as KEPT_SECONDS
+from engramlog_server.ops.kept.rejections import LOOK_SECONDS as KEPT_SECONDS
 from engramlog_server.ops.keys.master import watch_master_key
 from engramlog_server.ops.listeners import LOOK_SECONDS as CERTIFICATE_SECONDS
 from engramlog_server.ops.listeners import (
     CertificateWatch,
+    FolderSocket,
     Listeners,
     RefusedRequests,
+    Stay,
     how_it_listens,
     listeners_of,
     require_key,
 )
 from engramlog_server.ops.metrics import ports_of, refuse_taken
-from engramlog_server.ops.models import model_of
-from engramlog_server.ops.processes.banner import ConsoleLink, Served
-from engramlog_server.ops.processes.checks import LOOK_SECONDS as STILL_LOOK_SECONDS
-from engramlog_server.ops.processes.checks import ConsoleRefusals, Standstill
-from engramlog_server.ops.processes.ending import END_SECONDS, EndBounds, end_by_signal, nothing
-from engramlog_server.ops.processes.folder_socket import FolderSocket, Stay
-from engramlog_server.ops.processes.limits import FEW_FILES, give_back, raise_file_limit, started
-from engramlog_server.ops.processes.schedule import JobSchedule
-from engramlog_server.ops.processes.workers import Workers
+from engramlog_server.ops.models import chosen_at_start, load_in_background, meanings_of, model_of
+from engramlog_server.ops.processes.life import (
+    END_SECONDS,
+    FEW_FILES,
+    EndBounds,
+    end_by_signal,
+    give_back,
+    nothing,
+    raise_file_limit,
+    started,
+)
+from engramlog_server.ops.processes.workers import JobSchedule, Workers
 from engramlog_server.ops.running_service import answers_for
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore, check_queue, open_the_store
 from engramlog_server.ops.telemetry import Telemetry, TraceParent, telemetry_of
 from engramlog_server.ops.token import GivenToken, TokenFile, admits_of
-from engramlog_server.ops.wiring import ask_kept_values, kept_heads
+from engramlog_server.ops.wiring import JoinedApplication, ask_kept_values, kept_heads
 from engramlog_server.projections.redis.meanings import Meanings
+from engramlog_server.projections.shapes import ListeningTold
 
 LOOK_SECONDS = 0.25
 GREET_SECONDS = 5.0
@@ -75,7 +80,32 @@ GREET_SECONDS = 5.0
 MARKS = EndBounds()
 LEAVING_SECONDS = END_SECONDS + 3.0
 """For so long a service that a client started may keep the folder's socket: until it looks, and ends."""
-Tell = Callable[..., None]
+
+
+class ConsoleLink(NamedTuple):
+    """What opens the console, once."""
+
+    url: str
+    ends_in: int
+    """Seconds."""
+    state: Callable[[], str]
+    """What became of its code: `waits`, `used`, `over`, `unknown`."""
+
+
+class Served(NamedTuple):
+    """What serves, and where."""
+
+    url: str
+    version: str
+    data: Path | None
+    """The data folder, where it is not the default one: other terminals must be told."""
+    owner: str | None
+    """An owner that has memories, to try things on; None in an empty store."""
+    console: ConsoleLink | None = None
+    listening: ListeningTold | None = None
+    """How it is asked, where it is open to others."""
+
+
 Greet = Callable[[Served], None]
 
 
@@ -525,3 +555,111 @@ def _drain(application: Application, end: End, tell: Tell, telemetry: Telemetry 
         tell("service not drained", reason=error.message, alarm=True)
     if telemetry is not None:
         telemetry.close()
+
+
+def banner(served: Served) -> str:
+    """The text, with a line end."""
+    owner = quote(served.owner or "alice")
+    first = [] if served.owner else ['engramlog add alice "I drink coffee every morning"']
+    other = [f"export ENGRAMLOG_DATA={quote(str(served.data))}"] if served.data else []
+    agent = (
+        f"engramlog mcp --owner {owner} --config"
+        if served.data
+        else f"claude mcp add memory -- engramlog mcp --owner {owner}"
+    )
+    link = []
+    if served.console is not None:
+        link = ["  console  opens once, within 10 minutes; later: engramlog console", f"  {served.console.url}", ""]
+    looks = f"{CURL} {served.url}/v1/status" if served.listening is None else "engramlog status"
+    tries = [*other, *first, f'engramlog search {owner} "coffee"', agent, looks]
+    return "\n".join(
+        [
+            "",
+            f"  Engramlog {served.version} serves at {served.url}",
+            *([] if served.listening is None else [f"  {_way(served.listening)}"]),
+            "",
+            *link,
+            f"  docs  {served.url}/docs",
+            "  try   in another terminal:",
+            *(f"        {line}" for line in tries),
+            "  stop  Ctrl-C",
+            "",
+            "",
+        ]
+    )
+
+
+def _way(told: ListeningTold) -> str:
+    """In which way it is open to others."""
+    by = "through its declared proxy" if told["by"] == "proxy" else "by TLS"
+    ends = f"; its certificate ends {told['certificate_ends'][:10]}" if told["certificate_ends"] else ""
+    return f"open to others {by}, with a key{ends}"
+
+
+STILL_LOOK_SECONDS = 5.0
+"""Seconds between two looks at the partitions."""
+STILL_SECONDS = 30.0
+"""How long a partition's checkpoint may stay while events wait behind it: ten lease times."""
+
+
+class Standstill:
+    """Raises `partition_stands_still` for each partition that does not move, and clears it when it does."""
+
+    def __init__(self, status: Callable[[], Mapping[str, Any]], alarms: Alarms) -> None:
+        self._status = status
+        self._alarms = alarms
+        self._seen: dict[int, tuple[int, float]] = {}
+        self._still: set[int] = set()
+
+    def look(self, now: float) -> None:
+        """Look; `now` in monotonic seconds. A store that does not answer is reported elsewhere."""
+        try:
+            partitions = self._status()["partitions"]
+        except EngramlogError:
+            self._seen.clear()
+            return
+        for one in partitions:
+            self._look(one["partition"], one["checkpoint"], one["lag"], one["holder"], now)
+
+    def _look(self, number: int, checkpoint: int, lag: int, holder: str | None, now: float) -> None:
+        seen, since = self._seen.get(number, (-1, now))
+        first = number not in self._seen
+        if seen != checkpoint or not lag:
+            since = now
+        self._seen[number] = (checkpoint, since)
+        if lag and now - since >= STILL_SECONDS:
+            self._still.add(number)
+            waiting = "1 event waits" if lag == 1 else f"{lag:,} events wait"
+            text = f"{waiting} behind position {number}:{checkpoint}; held by {holder or 'nobody'}"
+            self._alarms.raised("partition_stands_still", f"partition {number}", text)
+        elif since == now and (number in self._still or first):
+            self._still.discard(number)
+            if not first or not lag:
+                self._alarms.cleared("partition_stands_still", f"partition {number}")
+
+
+MANY = "console_codes_refused"
+
+
+class ConsoleRefusals:
+    """Logs and raises what the console refused since the last check."""
+
+    def __init__(self, sessions: Sessions, alarms: Alarms, tell: Callable[..., None]) -> None:
+        self._sessions = sessions
+        self._alarms = alarms
+        self._tell = tell
+        self._used = self._limited = 0
+
+    def check(self) -> None:
+        """Report what is new, as one line however many there were."""
+        used, limited = self._sessions.refused["used"], self._sessions.refused["limited"]
+        if used > self._used:
+            self._tell(
+                "console link reused",
+                times=used - self._used,
+                advice="if not by you, engramlog token --rotate ends all sessions",
+                alarm=True,
+            )
+        if limited > self._limited:
+            self._alarms.raised(MANY, "", f"{limited - self._limited} codes of the console were refused unlooked at")
+        self._used, self._limited = used, limited

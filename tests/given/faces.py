@@ -19,9 +19,9 @@ from engramlog_server.api.cli.main import run
 from engramlog_server.consumers.fold.worker import FoldWorker
 from engramlog_server.events.catalogue import FactAsserted, ToolResultRecorded, TurnRecorded
 from engramlog_server.ops.catch_up import FoldCatchUp
-from engramlog_server.ops.joined import JoinedApplication
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import open_the_store
+from engramlog_server.ops.wiring import JoinedApplication
 from engramlog_server.projections.embedding.choosing import Embedders
 from engramlog_server.projections.redis.meanings import Meanings
 from tests.acceptance.helpers.store import Store

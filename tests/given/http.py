@@ -21,10 +21,10 @@ from engramlog_server.api.http.feed import Limits
 from engramlog_server.consumers.fold.worker import FoldWorker
 from engramlog_server.events.envelope import derived_id
 from engramlog_server.ops.catch_up import FoldCatchUp
-from engramlog_server.ops.joined import JoinedApplication
+from engramlog_server.ops.clock import silent
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore, open_the_store
-from engramlog_server.ops.wiring import ask_kept_values, quiet
+from engramlog_server.ops.wiring import JoinedApplication, ask_kept_values
 from tests.given.shaped import shape_checks
 
 BASE = "http://127.0.0.1:8733"
@@ -109,9 +109,9 @@ def http_store(
     stop = Flag()
     chosen = {"partitions": 4, **settings}
     with open_the_store(Settings(data=folder, sealed_by=sealed_by, **chosen)) as store:
-        catch_up = FoldCatchUp(store, quiet)
+        catch_up = FoldCatchUp(store, silent)
         application = JoinedApplication(store, catch_up, queue_url=settings.get("queue_url")).join()
-        ask_kept_values(store, catch_up, quiet)
+        ask_kept_values(store, catch_up, silent)
         folding = FoldWorker(store.client, store.identity.tags, "tester", alarms=store.alarms)
         folder_thread = Thread(target=folding.run, args=(stop,))
         if worker:

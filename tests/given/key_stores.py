@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 from engramlog_server.events.encryption.key_store import KeyStore, OpenKeyStore
 from engramlog_server.events.redis.wire import StoreClient
-from engramlog_server.ops.keys.file import FileKeyStore
+from engramlog_server.ops.keys.store import FileKeyStore
 
 
 @lru_cache(maxsize=1)

@@ -16,7 +16,7 @@ from engramlog_server.consumers.jobs.run import KINDS, Kinds, run, serving
 from engramlog_server.consumers.jobs.scheduler import JobScheduler
 from engramlog_server.consumers.jobs.worker import JobWorker, store_queue
 from engramlog_server.events.redis.client import connect
-from engramlog_server.ops.every import Every
+from engramlog_server.ops.clock import Every
 from tests.integration.live import Live
 
 

@@ -15,8 +15,7 @@ from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import StoreClient, open_wire
 from engramlog_server.ops.encryption import carry_out
-from engramlog_server.ops.keys.master_file import KeyFile, make_key_file
-from engramlog_server.ops.keys.place import keys_of
+from engramlog_server.ops.keys.master import KeyFile, keys_of, make_key_file
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store_replacement import OldStore
 from engramlog_server.projections.redis.builds import BuildKeys

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from redis.exceptions import RedisError
 
-from engramlog_server.ops.embedded.socket import connect
+from engramlog_server.ops.embedded.process import connect
 from tests.acceptance.helpers.cli import lines, run, start, turn, written
 from tests.integration.live import wait_until
 from tests.patience import PATIENCE

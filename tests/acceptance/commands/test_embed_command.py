@@ -11,7 +11,7 @@ from tests.doubles.embedding import WordEmbedder
 
 def use(monkeypatch: pytest.MonkeyPatch, embedder: Embedder) -> None:
     """Have every command embed by this."""
-    monkeypatch.setattr("engramlog_server.ops.embedders.maker_of", lambda _settings: lambda _name: embedder)
+    monkeypatch.setattr("engramlog_server.ops.models.maker_of", lambda _settings: lambda _name: embedder)
     monkeypatch.setenv("ENGRAMLOG_EMBEDDER", "tests.doubles:words")
 
 

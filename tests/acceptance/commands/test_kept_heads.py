@@ -14,7 +14,7 @@ import pytest
 import redis
 
 from engramlog_server.events.heads import Head
-from engramlog_server.ops.kept.head_file import HeadFile, aside
+from engramlog_server.ops.kept.heads import HeadFile, aside
 from tests.acceptance.helpers.cli import Cli, event, lines
 
 PARTITIONS = 2

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from engramlog_server.ops.embedded.binary import find_redis_server
+from engramlog_server.ops.embedded.process import find_redis_server
 from tests.chaos.cluster.scenes import CLUSTER_SCENES, SAFETIES, play
 
 COLUMNS = (

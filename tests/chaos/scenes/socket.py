@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from engramlog_server.events.redis.client import connect
-from engramlog_server.ops.embedded.socket import kept_names
+from engramlog_server.ops.embedded.process import kept_names
 from tests.chaos.cast import wait_until
 from tests.chaos.scene import on_up
 from tests.chaos.traffic import Traffic

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from select import select
 
-from engramlog_server.ops.embedded.binary import find_redis_server
+from engramlog_server.ops.embedded.process import find_redis_server
 from tests.given.clusters.beside import queue_beside
 from tests.given.clusters.cluster import APPENDFSYNC, GivenCluster
 from tests.given.clusters.ports import HOST

@@ -23,7 +23,7 @@ from engramlog_server.events.errors import EngramlogError
 from engramlog_server.ops import running_service as asking
 from engramlog_server.ops.commands.console import FolderService
 from engramlog_server.ops.environment import KEY
-from engramlog_server.ops.processes.folder_socket import FolderSocket
+from engramlog_server.ops.listeners import FolderSocket
 from engramlog_server.ops.running_service import SOCKET, Unheard, ask_service
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.token import TokenFile

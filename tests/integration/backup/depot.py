@@ -16,7 +16,7 @@ import pytest
 from engramlog_server.events.catalogue import MemoryCreated
 from engramlog_server.events.envelope import Prepared, derived_id, micros, prepare
 from engramlog_server.events.validation import make_event
-from engramlog_server.ops.keys.master_file import make_key_file
+from engramlog_server.ops.keys.master import make_key_file
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.patience import PATIENCE
 from tests.places import ROOT

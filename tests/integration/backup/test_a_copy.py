@@ -15,8 +15,7 @@ from engramlog_server.events.errors import ReceiptLost
 from engramlog_server.events.partitions import RESTORED, LogKeys, partition_of
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.ops.backup.folder import open_backup
-from engramlog_server.ops.backup.restore import restore_backup
-from engramlog_server.ops.backup.take_over import take_store_over
+from engramlog_server.ops.backup.restore import restore_backup, take_store_over
 from engramlog_server.ops.settings import load_settings
 from engramlog_server.ops.store import open_the_store
 from engramlog_server.projections.redis.create import take_over

@@ -13,7 +13,6 @@ from shutil import copytree
 import pytest
 
 from engramlog_server.consumers.backup.rows import RowKind, frame
-from engramlog_server.ops.backup import check
 from engramlog_server.ops.backup import folder as backup_folder
 from engramlog_server.ops.backup.folder import ABOUT, BackupUnusable, open_backup
 from tests.integration.backup.depot import EVENTS, Depot
@@ -208,10 +207,10 @@ def test_rows_are_proved_in_pieces_of_a_bounded_size(
     lying_open: Depot, made: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = open_backup(made)
-    monkeypatch.setattr(check, "PAGE_BYTES", 1)
-    pages = [len(page) for number in range(2) for page in check.entries_of(folder, number, lambda _row: None)]
+    monkeypatch.setattr(folder, "PAGE_BYTES", 1)
+    pages = [len(page) for number in range(2) for page in folder.entries_of(folder, number, lambda _row: None)]
     assert pages == [1] * EVENTS
-    monkeypatch.setattr(check, "MOST_FIELDS", 3)
+    monkeypatch.setattr(folder, "MOST_FIELDS", 3)
     lying_open.on("new")
     refused(lying_open, made, "has more, or longer, fields of a store")
 

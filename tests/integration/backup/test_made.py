@@ -11,8 +11,7 @@ import pytest
 from engramlog_server.consumers.backup import reader
 from engramlog_server.events.errors import StoreMismatch, StoreUnavailable
 from engramlog_server.events.partitions import STORE_KEY, LogKeys
-from engramlog_server.ops.backup.check import check_backup, entries_of
-from engramlog_server.ops.backup.folder import open_backup
+from engramlog_server.ops.backup.folder import check_backup, entries_of, open_backup
 from engramlog_server.ops.backup.make import make_backup
 from engramlog_server.ops.settings import load_settings
 from engramlog_server.ops.store import OpenStore, open_the_store

@@ -10,7 +10,7 @@ from engramlog_server.consumers.backup import writer
 from engramlog_server.events.errors import DamagedState
 from engramlog_server.events.partitions import ACCEPTED_KEY, MODELS_KEY, LogKeys
 from engramlog_server.events.redis.wire import Wire, open_wire
-from engramlog_server.ops.backup import check
+from engramlog_server.ops.backup import folder
 from engramlog_server.ops.backup.folder import open_backup
 from engramlog_server.ops.backup.restore import restore_backup
 from engramlog_server.ops.settings import load_settings
@@ -223,7 +223,7 @@ def test_what_was_rejected_since_the_backup_stays_back_before_anybody_asks(
 
 def test_a_log_is_laid_in_pages_of_a_bounded_size(lying_open: Depot, monkeypatch: pytest.MonkeyPatch) -> None:
     answers, made, pages = lying_open.answers(), lying_open.make(), list[int]()
-    monkeypatch.setattr(check, "PAGE_BYTES", 1_000)
+    monkeypatch.setattr(folder, "PAGE_BYTES", 1_000)
     lying_open.on("new")
     lay = writer.lay
 

@@ -11,7 +11,7 @@ import pytest
 
 from engramlog_server.events.errors import InputError, StoreUnavailable
 from engramlog_server.ops.backup.folder import held, open_backup
-from engramlog_server.ops.backup.rotation import BackupRotated, rotate_backups
+from engramlog_server.ops.backup.make import BackupRotated, rotate_backups
 from engramlog_server.ops.settings import load_settings
 from engramlog_server.ops.store import open_the_store
 from tests.integration.backup.depot import EVENTS, Depot, killed
@@ -19,7 +19,7 @@ from tests.integration.backup.depot import EVENTS, Depot, killed
 ROTATE = """
 import sys
 from pathlib import Path
-from engramlog_server.ops.backup.rotation import rotate_backups
+from engramlog_server.ops.backup.make import rotate_backups
 from engramlog_server.ops.settings import load_settings
 from engramlog_server.ops.store import open_the_store
 from tests.chaos.fate import DIE, fated

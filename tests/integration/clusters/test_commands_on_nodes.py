@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from engramlog_server.events.partitions import STORE_KEY, spread_tags
-from engramlog_server.ops.keys.master_file import make_key_file
+from engramlog_server.ops.keys.master import make_key_file
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.given.clusters.cluster import GivenCluster
 from tests.integration.clusters.on_nodes import PARTITIONS, owners_by_node

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engramlog_server.ops.keys.master_file import make_key_file
+from engramlog_server.ops.keys.master import make_key_file
 from tests.acceptance.helpers.cli import Cli
 from tests.given.clusters.cluster import GivenCluster
 from tests.integration.live import wait_until

@@ -13,8 +13,8 @@ from engramlog_server.events.partitions import FENCED_META, LogKeys, partition_o
 from engramlog_server.events.redis.alarms import RedisAlarms
 from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.wire import WirePool
-from engramlog_server.ops.keys.master_file import make_key_file
-from engramlog_server.ops.store import silent
+from engramlog_server.ops.clock import silent
+from engramlog_server.ops.keys.master import make_key_file
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.given.clusters.cluster import GivenCluster
 from tests.given.clusters.node import ClusterNode

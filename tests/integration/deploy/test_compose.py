@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from engramlog_server.ops.processes.ending import END_SECONDS
+from engramlog_server.ops.processes.life import END_SECONDS
 from tests.integration.deploy.read import COMPOSE
 
 FILES = ("compose.yaml", "compose.cluster.yaml")

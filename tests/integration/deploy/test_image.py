@@ -22,7 +22,7 @@ from uuid import uuid4
 
 import pytest
 
-from engramlog_server.ops.processes.ending import END_SECONDS
+from engramlog_server.ops.processes.life import END_SECONDS
 from tests.audit.locks import OURS, pinned
 from tests.audit.needs import needed, project
 from tests.chaos.cast import wait_until

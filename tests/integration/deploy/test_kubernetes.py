@@ -9,7 +9,7 @@ import kubernetes_validate
 import pytest
 import yaml
 
-from engramlog_server.ops.processes.ending import END_SECONDS
+from engramlog_server.ops.processes.life import END_SECONDS
 from tests.contract.test_board import Parsed, exported
 from tests.integration.deploy.read import KUBERNETES, NO_KUBECTL, OVERLAYS, has_kubectl, manifests, pods
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engramlog_server.ops.processes.ending import END_SECONDS
+from engramlog_server.ops.processes.life import END_SECONDS
 from tests.integration.deploy.read import NO_ANALYZE, SYSTEMD
 
 UNITS = ("engramlog.service", "engramlog-worker@.service")

@@ -25,8 +25,8 @@ from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.events.validation import make_event
-from engramlog_server.ops.keys.file import FileKeyStore
-from engramlog_server.ops.keys.master_file import KeyFile, make_key_file
+from engramlog_server.ops.keys.master import KeyFile, make_key_file
+from engramlog_server.ops.keys.store import FileKeyStore
 from engramlog_server.projections.redis.create import known_identity
 from tests.integration.encryption.canaries import Canaries, Search
 from tests.integration.live import wait_until

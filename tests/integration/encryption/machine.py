@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.ops.keys.master_file import make_key_file
+from engramlog_server.ops.keys.master import make_key_file
 from engramlog_server.ops.main import main
 from tests.acceptance.helpers.cli import Cli, event, lines
 

@@ -14,10 +14,9 @@ from engramlog_server.events.of_the_store import ACCESS
 from engramlog_server.events.partitions import LogKeys, partition_of
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.ops.catch_up import FoldCatchUp
-from engramlog_server.ops.kept.head_file import HeadFile, heads_path
-from engramlog_server.ops.kept.heads import HeadKeeper, LogChanged, refuse_changed_log
+from engramlog_server.ops.clock import silent
+from engramlog_server.ops.kept.heads import HeadFile, HeadKeeper, LogChanged, heads_path, refuse_changed_log
 from engramlog_server.ops.settings import Settings
-from engramlog_server.ops.wiring import quiet
 from engramlog_server.projections.fold.partition import Checkpoint
 from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys
 from engramlog_server.projections.redis.heads import live_heads
@@ -176,7 +175,7 @@ def test_a_partition_without_its_checkpoint_is_folded_by_a_rebuild_alone(tmp_pat
     with http_store(tmp_path, worker=False, sealed_by="none") as http:
         http.store.client.delete(_live(http).checkpoint)
         position = http.append(created("m2", "I row") | {"owner": OWNER})[0]
-        catch_up = FoldCatchUp(http.store, quiet)
+        catch_up = FoldCatchUp(http.store, silent)
         with pytest.raises(DamagedState, match=r"checkpoint .* is gone"):
             catch_up({partition_of(OWNER, http.store.identity.partitions): int(position.partition(":")[2])})
         catch_up.end()

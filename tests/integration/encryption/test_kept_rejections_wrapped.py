@@ -10,7 +10,7 @@ import orjson
 
 from engramlog_server.events.partitions import LogKeys, partition_of
 from engramlog_server.ops.encryption import carry_out
-from engramlog_server.ops.keys.master_file import NAME
+from engramlog_server.ops.keys.master import NAME
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import open_the_store
 from engramlog_server.ops.store_replacement import old_store

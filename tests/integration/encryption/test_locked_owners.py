@@ -18,8 +18,8 @@ from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import StoreClient, open_wire
-from engramlog_server.ops.keys.settings import service_key
 from engramlog_server.ops.keys.vault import VaultKey
+from engramlog_server.ops.settings import service_key
 from engramlog_server.projections.fold import partition
 from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys
 from engramlog_server.projections.redis.create import known_identity

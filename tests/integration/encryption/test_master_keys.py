@@ -15,7 +15,7 @@ from engramlog_server.events.errors import KeyUnavailable
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.wire import open_wire
-from engramlog_server.ops.keys.master_file import (
+from engramlog_server.ops.keys.master import (
     KeyFile,
     KeyFileUnusable,
     make_key_file,

@@ -12,9 +12,7 @@ import pytest
 from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.server import StoreClock
 from engramlog_server.events.redis.wire import open_wire
-from engramlog_server.ops.keys.master import master_of
-from engramlog_server.ops.keys.master_file import make_key_file
-from engramlog_server.ops.keys.place import keys_of
+from engramlog_server.ops.keys.master import keys_of, make_key_file, master_of
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import open_the_store
 from engramlog_server.projections.redis.create import known_identity

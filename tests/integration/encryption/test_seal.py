@@ -185,7 +185,7 @@ def test_an_interrupted_sealing_goes_on_under_the_same_key_alone(store: Unsealed
     before = dump(store.client)
     other = Unsealed.__new__(Unsealed)
     other.__dict__ |= store.__dict__
-    from engramlog_server.ops.keys.master_file import make_key_file
+    from engramlog_server.ops.keys.master import make_key_file
 
     make_key_file(tmp_path / "other")
     other.settings = store.settings.model_copy(update={"sealed_by": str(tmp_path / "other")})

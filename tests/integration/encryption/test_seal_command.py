@@ -11,7 +11,7 @@ from secrets import token_hex
 
 import pytest
 
-from engramlog_server.ops.keys.master_file import make_key_file
+from engramlog_server.ops.keys.master import make_key_file
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.patience import PATIENCE
 from tests.places import ROOT

@@ -15,9 +15,8 @@ from engramlog_server.events.errors import DamagedState, KeyUnavailable, LogGap,
 from engramlog_server.events.heads import Head
 from engramlog_server.events.partitions import STORE_KEY, LogKeys, partition_of
 from engramlog_server.events.redis.wire import open_wire
-from engramlog_server.ops.kept.head_file import HeadFile, heads_path
-from engramlog_server.ops.kept.heads import LogChanged
-from engramlog_server.ops.keys.master_file import make_key_file
+from engramlog_server.ops.kept.heads import HeadFile, LogChanged, heads_path
+from engramlog_server.ops.keys.master import make_key_file
 from engramlog_server.ops.store_replacement import InUse
 from tests.given.dumped import dump
 from tests.integration.unsealed import PARTITIONS, Unsealed

@@ -12,9 +12,8 @@ import pytest
 from engramlog_server.events.encryption.seals import Wrapped
 from engramlog_server.events.errors import BadSetting, KeyUnavailable
 from engramlog_server.ops.keys.master import master_of
-from engramlog_server.ops.keys.settings import ServiceKey, service_key
 from engramlog_server.ops.keys.vault import BATCH, VaultKey, version_of
-from engramlog_server.ops.settings import load_settings
+from engramlog_server.ops.settings import ServiceKey, load_settings, service_key
 from tests.given.key_service import (
     KEY,
     MOUNT,

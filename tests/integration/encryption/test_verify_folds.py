@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from engramlog_server.events.encryption.key_ring import KeyRing
-from engramlog_server.ops.keys.master_file import make_key_file
+from engramlog_server.ops.keys.master import make_key_file
 from tests.acceptance.helpers.store import embedded_store
 from tests.given.events import created, mentioned
 from tests.integration.consumers.fold import test_rebuild, test_rebuild_left

@@ -21,13 +21,10 @@ from engramlog_server.events.of_the_store import ERASURES, label_of
 from engramlog_server.events.partitions import LogKeys, partition_of
 from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.wire import StoreClient, Wire, open_wire
-from engramlog_server.ops.erasure.fence_list import ErasureStep, FenceList, list_path
+from engramlog_server.ops.erasure.fence_list import ALARM, ErasureStep, FenceList, list_path
 from engramlog_server.ops.erasure.machine import ErasureCertificate, carry_out
 from engramlog_server.ops.erasure.plan import ErasurePlan
-from engramlog_server.ops.erasure.reappearance import ALARM
-from engramlog_server.ops.keys.master import master_of
-from engramlog_server.ops.keys.master_file import make_key_file
-from engramlog_server.ops.keys.place import keys_of
+from engramlog_server.ops.keys.master import keys_of, make_key_file, master_of
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore, open_the_store
 from engramlog_server.projections.fold.changelog import FIRST_LINK

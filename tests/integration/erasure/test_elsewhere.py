@@ -13,7 +13,7 @@ import pytest
 
 from engramlog_server.events.catalogue import MemoryRevised, TurnRecorded
 from engramlog_server.ops.erasure.plan import ErasurePlan, told_of_words
-from engramlog_server.ops.erasure.rare_names import RARE, names_elsewhere
+from engramlog_server.ops.erasure.residue import RARE, names_elsewhere
 from engramlog_server.ops.store import OpenStore
 from engramlog_server.ops.wiring import application_on
 from engramlog_server.projections.embedding.meaning import Embedded, content_key

@@ -12,7 +12,7 @@ import pytest
 
 from engramlog_server.consumers.fold.rebuild import rebuild_partition
 from engramlog_server.events.errors import FoldError, LostLease, OwnerErased, StoreError
-from engramlog_server.ops.erasure.reappearance import ALARM
+from engramlog_server.ops.erasure.fence_list import ALARM
 from tests.integration.erasure.erased import ADA, BRIEF_MS, NEIGHBOURS, Erasing, Killed
 from tests.integration.live import Live, wait_until
 from tests.patience import PATIENCE

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from engramlog_server.ops.keys.file import FileKeyStore
+from engramlog_server.ops.keys.store import FileKeyStore
 from tests.integration.encryption.aviary import OWNER, Aviary, aviary
 from tests.integration.encryption.canaries import leaves
 from tests.integration.encryption.canary_story import LARGE, PARKED, PURGED, created, tell_the_story

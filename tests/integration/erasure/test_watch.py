@@ -11,11 +11,12 @@ from engramlog_server.events.errors import OwnerErased
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.events.validation import make_event
 from engramlog_server.ops.catch_up import FoldCatchUp
+from engramlog_server.ops.clock import silent
 from engramlog_server.ops.erasure.machine import carry_out
 from engramlog_server.ops.erasure.plan import ErasurePlan
 from engramlog_server.ops.erasure.watch import ErasedWatch, forget_erased
 from engramlog_server.ops.settings import Settings
-from engramlog_server.ops.store import open_the_store, silent
+from engramlog_server.ops.store import open_the_store
 from tests.given.events import created, moment
 
 

@@ -16,7 +16,7 @@ import redis
 
 from engramlog_server.events.errors import StoreUnavailable
 from engramlog_server.events.redis.durability import NewestReceipt
-from engramlog_server.ops.embedded.receipt_file import ReceiptFile
+from engramlog_server.ops.kept.receipts import ReceiptFile
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.chaos.cast import Server
 from tests.integration.live import wait_until

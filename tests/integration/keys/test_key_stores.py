@@ -33,10 +33,9 @@ from engramlog_server.ops.erasure.machine import carry_out, readmit_owner
 from engramlog_server.ops.erasure.plan import ErasurePlan
 from engramlog_server.ops.erasure.residue import Probes, _Search
 from engramlog_server.ops.erasure.watch import ErasedWatch
-from engramlog_server.ops.keys import file, server
-from engramlog_server.ops.keys.file import FileKeyStore
-from engramlog_server.ops.keys.master_file import make_key_file
-from engramlog_server.ops.keys.server import RedisKeyStore
+from engramlog_server.ops.keys import store as key_store
+from engramlog_server.ops.keys.master import make_key_file
+from engramlog_server.ops.keys.store import FileKeyStore, RedisKeyStore
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import open_the_store
 from tests.integration.erasure.erased import ADA, Erasing
@@ -114,8 +113,7 @@ def test_a_clock_that_was_put_back_reserves_no_block_for_each_append(
     keys: KeyStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     at = [this_second() + 10 * 365 * 86_400]
-    for module in (file, server):
-        monkeypatch.setattr(module, "this_second", lambda: at[0])
+    monkeypatch.setattr(key_store, "this_second", lambda: at[0])
     assert isinstance(keys, FileKeyStore | RedisKeyStore)
     monkeypatch.setattr(keys._pool, "_second", lambda: at[0])
     keys.take(1)
@@ -222,7 +220,7 @@ def test_what_a_killed_run_deleted_leaves_the_files_with_the_next_run(
     folder = tmp_path
     if isinstance(keys, RedisKeyStore):
         (folder,) = map(Path, map(os.fsdecode, keys._client.config_get("dir").values()))
-    sees_to_files = (server, "rewrite_files") if isinstance(keys, RedisKeyStore) else (keys, "_truncate")
+    sees_to_files = (key_store, "rewrite_files") if isinstance(keys, RedisKeyStore) else (keys, "_truncate")
     with monkeypatch.context() as run:
         run.setattr(*sees_to_files, _killed)
         with pytest.raises(Killed):
@@ -250,7 +248,7 @@ def _holding(folder: Path, word: bytes) -> list[str]:
 _ENDS = """
 import sys
 from pathlib import Path
-from engramlog_server.ops.keys.file import FileKeyStore
+from engramlog_server.ops.keys.store import FileKeyStore
 keys = FileKeyStore(Path(sys.argv[1]), make=False)
 print(len(keys.salts([int(one) for one in sys.argv[2:]])))
 keys.close()

@@ -25,8 +25,8 @@ from engramlog_server.events.envelope import decode
 from engramlog_server.events.errors import StoreUnavailable, TooManyRequests
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.ops import running_service
+from engramlog_server.ops.listeners import FolderSocket
 from engramlog_server.ops.main import main
-from engramlog_server.ops.processes.folder_socket import FolderSocket
 from engramlog_server.ops.running_service import ADDRESS, answers_for, ask_service
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import open_the_store

@@ -16,7 +16,7 @@ import pytest
 from engramlog_server.events.errors import EmbeddedRedisError, StoreMismatch
 from engramlog_server.events.redis.server import Release
 from engramlog_server.ops.embedded.lock import FolderLock
-from engramlog_server.ops.embedded.process import ProgressBound
+from engramlog_server.ops.embedded.process import ProgressBound, connect
 from engramlog_server.ops.embedded.server import (
     RedisBinary,
     StoreFile,
@@ -24,7 +24,6 @@ from engramlog_server.ops.embedded.server import (
     open_folder,
     write_store_file,
 )
-from engramlog_server.ops.embedded.socket import connect
 from tests.patience import PATIENCE
 from tests.servers import MISSING_NAMED, server_named
 

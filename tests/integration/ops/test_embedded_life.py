@@ -19,8 +19,8 @@ from engramlog_server.events.errors import EmbeddedRedisError
 from engramlog_server.events.redis.server import release_of
 from engramlog_server.ops.embedded.folder import read_server_file
 from engramlog_server.ops.embedded.lock import FolderLock, is_used
+from engramlog_server.ops.embedded.process import connect, listens
 from engramlog_server.ops.embedded.server import EmbeddedRedis, open_folder
-from engramlog_server.ops.embedded.socket import connect, listens
 from tests.patience import PATIENCE, UntilTold
 from tests.places import ROOT
 
@@ -29,7 +29,7 @@ import sys
 from pathlib import Path
 from engramlog_server.ops.embedded.server import open_folder
 from engramlog_server.ops.embedded.process import ServerPlan
-from engramlog_server.ops.embedded.socket import connect
+from engramlog_server.ops.embedded.lock import connect
 
 folder, role, tied = Path(sys.argv[1]), sys.argv[2], sys.argv[3] == "tied"
 if not tied:
@@ -48,7 +48,7 @@ OPENER = """
 import sys
 from pathlib import Path
 from engramlog_server.ops.embedded.server import open_folder
-from engramlog_server.ops.embedded.socket import connect
+from engramlog_server.ops.embedded.lock import connect
 
 with open_folder(Path(sys.argv[1]), "command") as opened, connect(opened.socket_path) as client:
     assert client.set("inside", sys.argv[2], nx=True), f"{sys.argv[2]} met {client.get('inside')}"

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from engramlog_server.ops.embedded import socket as embedded_socket
+from engramlog_server.ops.embedded import lock as embedded_socket
 from engramlog_server.ops.embedded.folder import read_server_file
+from engramlog_server.ops.embedded.process import answers, connect, is_ours, shut_down, socket_path
 from engramlog_server.ops.embedded.server import open_folder
-from engramlog_server.ops.embedded.socket import answers, connect, is_ours, shut_down, socket_path
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import open_the_store
 

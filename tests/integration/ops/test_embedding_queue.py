@@ -13,12 +13,10 @@ import pytest
 from engramlog_server.api.application import Application
 from engramlog_server.api.services.remembering import NewTurn
 from engramlog_server.events.envelope import from_micros, utc_text
-from engramlog_server.ops import after_write
-from engramlog_server.ops.after_write import EmbeddingQueue
-from engramlog_server.ops.joined import JoinedApplication
+from engramlog_server.ops import wiring
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore
-from engramlog_server.ops.wiring import open_application
+from engramlog_server.ops.wiring import EmbeddingQueue, JoinedApplication, open_application
 from engramlog_server.projections.embedding.choosing import Embedders
 from engramlog_server.projections.language.contradiction.change import no_model
 from engramlog_server.projections.redis.meanings import Meanings
@@ -132,7 +130,7 @@ def test_a_write_is_acknowledged_while_the_model_still_computes(
 def test_owners_beyond_the_queue_are_left_to_the_job_and_reported_once(
     application: Application, embedder: WordEmbedder, reports: Reports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(after_write, "MOST_OWNERS", 1)
+    monkeypatch.setattr(wiring, "MOST_OWNERS", 1)
     computes, may_end = Event(), Event()
 
     def slow(_texts: Sequence[str]) -> None:

@@ -19,10 +19,10 @@ from engramlog_server.consumers.fold.worker import FoldWorker
 from engramlog_server.events.errors import NotYetFolded
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.ops.catch_up import FoldCatchUp
-from engramlog_server.ops.joined import JoinedApplication
+from engramlog_server.ops.clock import silent
 from engramlog_server.ops.settings import Settings
-from engramlog_server.ops.store import open_the_store, silent
-from engramlog_server.ops.wiring import application_on, open_application
+from engramlog_server.ops.store import open_the_store
+from engramlog_server.ops.wiring import JoinedApplication, application_on, open_application
 from tests.patience import PATIENCE
 
 RUN = """

@@ -19,8 +19,8 @@ from engramlog_server.consumers.jobs.run import kinds_of, serving
 from engramlog_server.consumers.jobs.status import lifecycle_status
 from engramlog_server.consumers.jobs.worker import JobWorker, store_queue
 from engramlog_server.events.redis.wire import open_wire
-from engramlog_server.ops.processes import schedule as schedules
-from engramlog_server.ops.processes.schedule import JobSchedule
+from engramlog_server.ops.processes import workers as schedules
+from engramlog_server.ops.processes.workers import JobSchedule
 from engramlog_server.ops.settings import Settings
 from tests.given.alarms import KeptAlarms
 from tests.integration.live import Live, wait_until

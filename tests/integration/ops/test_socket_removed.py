@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engramlog_server.ops.embedded.socket import KEPT, KeptSocket
+from engramlog_server.ops.embedded.process import KEPT, KeptSocket
 from tests.integration.live import wait_until
 from tests.integration.ops.test_up import EVENT, Up, get, post, running
 from tests.patience import PATIENCE

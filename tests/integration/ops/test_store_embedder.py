@@ -14,7 +14,7 @@ from engramlog_server.events.partitions import STORE_KEY
 from engramlog_server.events.redis.server import redis_micros
 from engramlog_server.events.redis.wire import WirePool, open_wire
 from engramlog_server.events.text import AUTO
-from engramlog_server.ops.embedders import (
+from engramlog_server.ops.models import (
     chosen_at_start,
     embed_minutes,
     embedders_of,
@@ -51,7 +51,7 @@ def installed(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
 
         return make
 
-    monkeypatch.setattr("engramlog_server.ops.embedders.maker_of", maker)
+    monkeypatch.setattr("engramlog_server.ops.models.maker_of", maker)
 
 
 def made(server: RedisServer, embedder: str | None = None) -> tuple[str, int | None]:

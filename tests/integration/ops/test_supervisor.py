@@ -9,11 +9,12 @@ from threading import Thread
 import pytest
 
 from engramlog_server.events.errors import EmbeddedRedisError, EngramlogError, StoreUnavailable
+from engramlog_server.ops.clock import silent
 from engramlog_server.ops.embedded.folder import read_server_file
 from engramlog_server.ops.embedded.server import open_folder
-from engramlog_server.ops.processes.supervisor import Supervisor
+from engramlog_server.ops.processes.mcp import Supervisor
 from engramlog_server.ops.settings import Settings
-from engramlog_server.ops.wiring import open_application, quiet
+from engramlog_server.ops.wiring import open_application
 from tests.integration.live import wait_until
 from tests.patience import UntilTold
 
@@ -25,7 +26,7 @@ def settings(tmp_path: Path) -> Settings:
 
 @pytest.fixture
 def keeper(settings: Settings) -> Iterator[Supervisor]:
-    kept = Supervisor(settings, quiet, idle_seconds=3600)
+    kept = Supervisor(settings, silent, idle_seconds=3600)
     yield kept
     kept.close()
 
@@ -57,7 +58,7 @@ def test_a_command_joins_while_it_is_open_and_sees_what_was_written(settings: Se
 
 
 def test_it_leaves_when_nobody_asks_so_that_an_up_can_start_and_joins_that_one(settings: Settings) -> None:
-    keeper = Supervisor(settings, quiet, idle_seconds=0.0)
+    keeper = Supervisor(settings, silent, idle_seconds=0.0)
     remember(keeper, "said before")
     with open_application(settings, "up"):
         running = read_server_file(settings.data)
@@ -99,7 +100,7 @@ def test_what_was_shown_is_recorded_while_it_stays_open(keeper: Supervisor) -> N
 
 def test_a_store_that_cannot_be_opened_is_told_to_whoever_asks_and_tried_again(tmp_path: Path) -> None:
     (tmp_path / "store").write_text("a file")
-    keeper = Supervisor(Settings(data=tmp_path / "store", partitions=2), quiet)
+    keeper = Supervisor(Settings(data=tmp_path / "store", partitions=2), silent)
     for _ in range(2):
         with pytest.raises(EngramlogError, match="is a file, not a data folder"):
             listed(keeper)

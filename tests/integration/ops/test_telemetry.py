@@ -23,8 +23,8 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from prometheus_client.parser import text_string_to_metric_families
 
 from engramlog_server.events.errors import AccessDenied, InputError
+from engramlog_server.ops.clock import silent
 from engramlog_server.ops.telemetry import ENDPOINT, Telemetry, TraceParent
-from engramlog_server.ops.wiring import quiet
 from engramlog_server.projections.access.caller import Caller
 from tests.given.http import HttpStore, app_of, client_of, created, http_store
 from tests.given.mcp import Agent, in_process, talk
@@ -43,7 +43,7 @@ class World:
 
     def __init__(self, http: HttpStore) -> None:
         self.http, self.exporter = http, InMemorySpanExporter()
-        self.telemetry = Telemetry("api", SimpleSpanProcessor(self.exporter), None, quiet)
+        self.telemetry = Telemetry("api", SimpleSpanProcessor(self.exporter), None, silent)
         self.telemetry.of_store("the-store")
         self.telemetry.watch(http.application)
         app = app_of(http.application)

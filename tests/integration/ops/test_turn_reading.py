@@ -72,11 +72,11 @@ def test_a_question_waits_for_turns_of_its_owner_that_rules_are_about_to_read_an
         return extract(extractor, owner, by)
 
     monkeypatch.setattr(Extractor, "extract", slow)
-    monkeypatch.setattr("engramlog_server.ops.after_write.MOST_WAITED_SECONDS", 0.05)
+    monkeypatch.setattr("engramlog_server.ops.wiring.MOST_WAITED_SECONDS", 0.05)
     application.rememberer.add_turns("ada", [BERLIN])
     assert application.reader.search("bo", "Berlin")["results"] == []
     assert [one["kind"] for one in application.reader.search("ada", "Where is home?")["results"]] in ([], ["episode"])
-    monkeypatch.setattr("engramlog_server.ops.after_write.MOST_WAITED_SECONDS", 30.0)
+    monkeypatch.setattr("engramlog_server.ops.wiring.MOST_WAITED_SECONDS", 30.0)
     Timer(0.2, may_read.set).start()
     assert "User lives in Berlin" in application.contexts.context("ada", "Where do I live?")["block"]
 
@@ -94,7 +94,7 @@ def test_a_turn_is_read_in_the_light_of_what_the_assistant_said_before_it(applic
 def test_an_agents_update_is_applied_if_a_turn_of_the_user_says_it_and_waits_for_a_person_otherwise(
     application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engramlog_server.ops.after_write.MOST_WAITED_SECONDS", 30.0)
+    monkeypatch.setattr("engramlog_server.ops.wiring.MOST_WAITED_SECONDS", 30.0)
     known = {}
     for owner in ("ada", "bo"):
         known[owner] = application.rememberer.add(owner, "I live in Tokyo.", actor="user")["id"]

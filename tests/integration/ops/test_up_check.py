@@ -21,8 +21,7 @@ from engramlog_server.events.redis.wire import Wire, open_wire
 from engramlog_server.ops.doctor.findings import DoctorReport
 from engramlog_server.ops.doctor.starting import would_start
 from engramlog_server.ops.embedded.server import open_folder
-from engramlog_server.ops.keys.master_file import make_key_file
-from engramlog_server.ops.keys.place import keys_of
+from engramlog_server.ops.keys.master import keys_of, make_key_file
 from engramlog_server.ops.processes.up import up
 from engramlog_server.ops.settings import load_settings
 from engramlog_server.projections.redis.create import open_store
@@ -83,7 +82,7 @@ class Place:
 
     def sealed(self, key: Path) -> None:
         """A store that is sealed under a key."""
-        from engramlog_server.ops.keys.master_file import KeyFile
+        from engramlog_server.ops.keys.master import KeyFile
 
         wire = self.own_redis()
         self.set(ENGRAMLOG_KEYS=str(key.with_name("keys.db")))
@@ -337,7 +336,7 @@ def test_every_setting_that_cannot_be_right_is_told_at_once(
 
 
 def test_a_redis_that_says_nothing_is_told_within_the_bounds(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engramlog_server.ops.doctor.reach.SECONDS", 0.2)
+    monkeypatch.setattr("engramlog_server.ops.doctor.servers.SECONDS", 0.2)
     place.set(ENGRAMLOG_REDIS_URL=f"redis://127.0.0.1:{place.listens()}/0", ENGRAMLOG_SEALED_BY="none")
     assert _names(place.told()) == [("redis", "answers")]
 

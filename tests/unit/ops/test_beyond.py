@@ -23,8 +23,7 @@ from engramlog_server.ops.listeners import (
     listeners_of,
     require_key,
 )
-from engramlog_server.ops.public_settings import asked_name
-from engramlog_server.ops.settings import Settings, load_settings
+from engramlog_server.ops.settings import Settings, asked_name, load_settings
 from engramlog_server.projections.access.book import AccessBook, Key
 from tests.given.access.certificates import NOW, Pair, certificate
 from tests.integration.live import wait_until

@@ -9,9 +9,9 @@ from typing import IO
 import pytest
 
 from engramlog_server.ops.durable import FileFull, FileLock, append_lines, replace_file, written_beside
-from engramlog_server.ops.embedded.receipt_file import receipts_path
 from engramlog_server.ops.erasure.fence_list import list_path
-from engramlog_server.ops.kept.head_file import heads_path
+from engramlog_server.ops.kept.heads import heads_path
+from engramlog_server.ops.kept.receipts import receipts_path
 from engramlog_server.ops.kept.rejections import values_path
 from engramlog_server.ops.settings import Settings
 from tests.rows import each_row

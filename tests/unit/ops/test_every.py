@@ -8,14 +8,14 @@ from typing import Any
 import pytest
 
 from engramlog_server.events.alarms import ConditionAlarm
-from engramlog_server.ops.every import Every
+from engramlog_server.ops.clock import Every
 from tests.given.alarms import KeptAlarms
 from tests.patience import PATIENCE
 
 
 def test_a_loop_calls_a_check_only_when_it_is_due(monkeypatch: pytest.MonkeyPatch) -> None:
     now, calls = [100.0], list[float]()
-    monkeypatch.setattr("engramlog_server.ops.every.monotonic", lambda: now[0])
+    monkeypatch.setattr("engramlog_server.ops.clock.monotonic", lambda: now[0])
     every = Every(5.0, lambda: calls.append(now[0]))
     for now[0] in (100.0, 104.9, 105.0, 112.0, 116.9):
         every.tend()

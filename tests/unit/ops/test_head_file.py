@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from engramlog_server.events.heads import Head, read_book
-from engramlog_server.ops.kept import head_file as head_sinks
-from engramlog_server.ops.kept.head_file import HeadFile, HeadSinks, aside, read_copy
+from engramlog_server.ops.kept import heads as head_sinks
+from engramlog_server.ops.kept.heads import HeadFile, HeadSinks, aside, read_copy
 from tests.rows import each_row
 
 AT, STORE = "2026-11-22T09:00:00Z", "5f0c7d0e-8f0c-4f47-8b7f-3a1e5c1d2a90"

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from engramlog_server.ops.processes.limits import OBJECTS, USUAL, look_seldom, started
+from engramlog_server.ops.processes.life import OBJECTS, USUAL, look_seldom, started
 
 THREADS = "OPENBLAS_NUM_THREADS"
 ENTRIES = (

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from engramlog_server.ops.processes.limits import give_back
+from engramlog_server.ops.processes.life import give_back
 from tests.patience import PATIENCE
 
 ROOT = Path(__file__).resolve().parents[3]
 HOLES = """
 from pathlib import Path
 from resource import getpagesize
-from engramlog_server.ops.processes.limits import give_back
+from engramlog_server.ops.processes.life import give_back
 
 def resident():
     return int(Path("/proc/self/statm").read_text().split()[1]) * getpagesize()

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from engramlog_server.events.errors import EngramlogError
-from engramlog_server.ops.embedded.private_file import NotPrivate, read_private
-from engramlog_server.ops.keys.master_file import read_key_file
+from engramlog_server.ops.durable import NotPrivate, read_private
+from engramlog_server.ops.keys.master import read_key_file
 from engramlog_server.ops.keys.vault import token_in
 from engramlog_server.ops.token import NAME, read_token
 from tests.rows import each_row

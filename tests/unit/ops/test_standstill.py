@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engramlog_server.events.errors import StoreUnavailable
-from engramlog_server.ops.processes.checks import LOOK_SECONDS, STILL_SECONDS, Standstill
+from engramlog_server.ops.processes.up import STILL_LOOK_SECONDS, STILL_SECONDS, Standstill
 from tests.given.alarms import KeptAlarms
 
 SUBJECT = ("partition_stands_still", "partition 0")
@@ -60,7 +60,7 @@ def test_a_store_that_does_not_answer_is_not_taken_for_one_that_stands_still() -
     store.head = 5
     standstill.look(0)
     store.away = True
-    standstill.look(LOOK_SECONDS)
+    standstill.look(STILL_LOOK_SECONDS)
     store.away = False
-    standstill.look(STILL_SECONDS + LOOK_SECONDS)
+    standstill.look(STILL_SECONDS + STILL_LOOK_SECONDS)
     assert not alarms.standing

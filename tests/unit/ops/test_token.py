@@ -10,8 +10,7 @@ import pytest
 
 from engramlog_server.events.alarms import KNOWN, ConditionAlarm
 from engramlog_server.events.errors import BadSetting
-from engramlog_server.ops.embedded.folder import UnusableFolder
-from engramlog_server.ops.embedded.private_folder import private_folder
+from engramlog_server.ops.embedded.folder import UnusableFolder, private_folder
 from engramlog_server.ops.main import main
 from engramlog_server.ops.settings import Settings, load_settings
 from engramlog_server.ops.token import TokenFile, TokenFileUnusable, admits_of, make_token, read_token, rotate_token

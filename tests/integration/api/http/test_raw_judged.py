@@ -20,8 +20,8 @@ from engramlog_server.consumers.jobs.scheduler import DueJobs
 from engramlog_server.events.envelope import canonical, new_event_id
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.events.redis.wire import open_wire
-from engramlog_server.ops.keys.master_file import make_key_file
-from engramlog_server.ops.processes.schedule import JobSchedule
+from engramlog_server.ops.keys.master import make_key_file
+from engramlog_server.ops.processes.workers import JobSchedule
 from engramlog_server.ops.settings import Settings
 from engramlog_server.projections.language.caches import empty_caches
 from engramlog_server.projections.redis.job_notes import MOST_SPANS, RedisUnjudged

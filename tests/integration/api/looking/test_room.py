@@ -12,9 +12,8 @@ import pytest
 from engramlog_server.api.application import Application
 from engramlog_server.api.services.capacity import OUTSIDE
 from engramlog_server.api.services.remembering import NewTurn
-from engramlog_server.ops.joined import JoinedApplication
 from engramlog_server.ops.settings import Settings
-from engramlog_server.ops.wiring import open_application
+from engramlog_server.ops.wiring import JoinedApplication, open_application
 from engramlog_server.projections.redis import room
 
 KINDS = {

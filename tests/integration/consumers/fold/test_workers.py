@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 import pytest
 
-from engramlog_server.ops.keys.master_file import make_key_file
+from engramlog_server.ops.keys.master import make_key_file
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.wiring import open_application
 from tests.acceptance.helpers.cli import run, start

@@ -184,7 +184,7 @@ def test_a_store_is_clean_after_every_job_of_every_partition_and_after_every_com
         monkeypatch.delenv(f"ENGRAMLOG_{name}", raising=False)
     monkeypatch.setenv("ENGRAMLOG_DATA", str(tmp_path / "data"))
     monkeypatch.setenv("ENGRAMLOG_EMBEDDER", "tests.doubles:words")
-    monkeypatch.setattr("engramlog_server.ops.embedders.maker_of", lambda _settings: lambda _name: WordEmbedder())
+    monkeypatch.setattr("engramlog_server.ops.models.maker_of", lambda _settings: lambda _name: WordEmbedder())
     cli = Cli(monkeypatch, capsys)
     said = [
         event(number, owner, content=f"{owner} said {number} of tea and of kilns") | {"occurred_at": LONG_AGO}

@@ -17,7 +17,7 @@ from engramlog_server.events.encryption.key_store import KeyStore, Wiped, wiped_
 from engramlog_server.events.envelope import new_event_id
 from engramlog_server.events.errors import DamagedState
 from engramlog_server.ops.erasure.fence_list import FenceList
-from engramlog_server.ops.keys.file import FileKeyStore
+from engramlog_server.ops.keys.store import FileKeyStore
 from tests.integration.erasure.words.erased_words import ADA, CANARY, GOING, ErasingWords, leaks
 from tests.servers import RedisServer
 

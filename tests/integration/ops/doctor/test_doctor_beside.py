@@ -22,7 +22,7 @@ def service() -> Iterator[FakeKeyService]:
 def test_a_folder_that_another_command_uses_is_not_wrong_but_not_looked_at(
     store: Cli, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engramlog_server.ops.doctor.reach.OPENING_SECONDS", 0.1)
+    monkeypatch.setattr("engramlog_server.ops.doctor.servers.OPENING_SECONDS", 0.1)
     with open_folder(folder, "command"):
         told = found(store, code=3)
     assert told["redis", "answers"]["failed"]

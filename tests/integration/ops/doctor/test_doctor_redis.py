@@ -10,7 +10,7 @@ import pytest
 
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.events.redis.wire import open_wire
-from engramlog_server.ops.keys.master_file import make_key_file
+from engramlog_server.ops.keys.master import make_key_file
 from engramlog_server.projections.redis.create import read_identity
 from tests.acceptance.helpers.cli import Cli
 from tests.chaos.stage import free_port

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engramlog_server.consumers.backup import rows as backup_rows
 from engramlog_server.consumers.backup.rows import DamagedRows, RowKind, frame, rows
-from engramlog_server.ops.backup.manifest import (
+from engramlog_server.ops.backup.folder import (
     BACKUP_FORMAT,
     BackupFile,
     BackupManifest,

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramlog_server.events.errors import InputError
-from engramlog_server.ops.clients.config_text import (
+from engramlog_server.ops.clients.installation import (
     read_json,
     with_entry,
     with_table,

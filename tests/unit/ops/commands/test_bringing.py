@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.ops.commands.store_replacement import time_told
+from engramlog_server.ops.commands.opening import time_told
 from tests.rows import each_row
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from engramlog_server.events.catalogue import Grant
-from engramlog_server.ops.doctor import checks, permissions
+from engramlog_server.ops.doctor import checks, findings
 from engramlog_server.ops.doctor.findings import CheckFinding, Result
 from engramlog_server.ops.listeners import SOON
 from engramlog_server.ops.settings import Settings
@@ -55,13 +55,13 @@ def test_a_folder_is_its_users_alone_and_nothing_is_opened_where_others_could_wr
     tmp_path: Path, make: Callable[[Path], object], result: Result, told: str, safe: bool
 ) -> None:
     make(tmp_path / "data")
-    (found,) = permissions.private("data folder", tmp_path / "data", "ENGRAMLOG_DATA")
+    (found,) = findings.private("data folder", tmp_path / "data", "ENGRAMLOG_DATA")
     assert (found.result, told in found.found) == (result, True)
-    assert permissions.is_safe_to_open(tmp_path / "data") == safe
+    assert findings.is_safe_to_open(tmp_path / "data") == safe
 
 
 def test_a_folder_that_is_not_there_yet_is_made_later(tmp_path: Path) -> None:
-    (found,) = permissions.private("data folder", tmp_path / "data", "ENGRAMLOG_DATA")
+    (found,) = findings.private("data folder", tmp_path / "data", "ENGRAMLOG_DATA")
     assert (found.result, "not there yet" in found.found) == ("ok", True)
 
 
@@ -72,20 +72,20 @@ def test_files_of_others_and_open_files_are_told_apart(tmp_path: Path) -> None:
         (tmp_path / name).chmod(mode)
     (tmp_path / "views").symlink_to(tmp_path / "store.json")
     os.chown(tmp_path / "token", OTHER, OTHER)
-    found = permissions.files(tmp_path)
+    found = findings.files(tmp_path)
     assert results(found) == [("files", "wrong"), ("files", "advice")]
     assert [name in one.found for name, one in zip(("token", "redis.log"), found, strict=True)] == [True] * 2
     for name in ("redis.log", "token", "views"):
         (tmp_path / name).unlink()
-    assert results(permissions.files(tmp_path)) == [("files", "ok")]
+    assert results(findings.files(tmp_path)) == [("files", "ok")]
 
 
 def test_a_token_that_others_could_have_read_is_wrong_and_none_is_not(tmp_path: Path) -> None:
     settings = Settings(data=tmp_path)
-    assert results(permissions.token(settings)) == [("token", "ok")]
+    assert results(findings.token(settings)) == [("token", "ok")]
     (tmp_path / "token").write_text("egt1_" + "x" * 43)
     (tmp_path / "token").chmod(0o644)
-    (found,) = permissions.token(settings)
+    (found,) = findings.token(settings)
     assert (found.result, "token --rotate" in (found.advice or "")) == ("wrong", True)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engramlog_server.events.errors import InputError
-from engramlog_server.ops.erasure.rare_names import Names, given_names
+from engramlog_server.ops.erasure.residue import Names, given_names
 from tests.rows import each_row
 
 

@@ -11,12 +11,12 @@ import pytest
 from engramlog_server.events.encryption.key_ring import KeyRing, key_id
 from engramlog_server.events.encryption.seals import Wrapped
 from engramlog_server.events.errors import KeyUnavailable
-from engramlog_server.ops.keys.master import key_in
-from engramlog_server.ops.keys.master_file import (
+from engramlog_server.ops.keys.master import (
     NAME,
     KeyFile,
     KeyFileUnusable,
     drop_key,
+    key_in,
     line_of,
     make_key_file,
     read_key_file,
@@ -95,7 +95,7 @@ def test_a_disk_that_is_full_leaves_no_file_and_is_told_by_name(
     def full(_: object) -> None:
         raise OSError(ENOSPC, "No space left on device")
 
-    monkeypatch.setattr("engramlog_server.ops.keys.master_file.os.fsync", full)
+    monkeypatch.setattr("engramlog_server.ops.keys.master.os.fsync", full)
     with pytest.raises(
         KeyFileUnusable, match=r"^no master key file can be made at .*No space left on device\); nothing was made$"
     ):
@@ -113,7 +113,7 @@ def test_a_new_file_is_never_seen_half_written(tmp_path: Path, monkeypatch: pyte
         seen.append((tmp_path / "key").exists())
         sync(descriptor)
 
-    monkeypatch.setattr("engramlog_server.ops.keys.master_file.os.fsync", looked)
+    monkeypatch.setattr("engramlog_server.ops.keys.master.os.fsync", looked)
     assert make_key_file(tmp_path / "key")
     assert seen == [False, True]
     assert [one.name for one in tmp_path.iterdir()] == ["key"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.ops.processes.banner import Served, banner
+from engramlog_server.ops.processes.up import Served, banner
 from engramlog_server.projections.shapes import ListeningTold
 
 HERE = "http://127.0.0.1:8733"

@@ -6,7 +6,7 @@ from typing import Any
 
 from engramlog_server.api.http.sessions import MOST_REFUSED, CodeRefused, Sessions
 from engramlog_server.events.alarms import KNOWN
-from engramlog_server.ops.processes.checks import MANY, ConsoleRefusals
+from engramlog_server.ops.processes.up import MANY, ConsoleRefusals
 
 
 class Heard:

@@ -7,13 +7,13 @@ import subprocess
 import sys
 
 from engramlog_server.ops.job_worker import GRACE_SECONDS
-from engramlog_server.ops.processes.ending import CUT_OFF_SECONDS, END_SECONDS, PATIENT_SECONDS, SIGNALS, EndBounds
+from engramlog_server.ops.processes.life import CUT_OFF_SECONDS, END_SECONDS, PATIENT_SECONDS, SIGNALS, EndBounds
 from tests.patience import PATIENCE
 from tests.rows import each_row
 
 IN_ORDER = """
 from threading import Event
-from engramlog_server.ops.processes.ending import end_by_signal
+from engramlog_server.ops.processes.life import end_by_signal
 told = Event()
 end_by_signal(lambda number: (print(number, flush=True), told.set()))
 print("up", flush=True)
@@ -24,7 +24,7 @@ print("in order", flush=True)
 HUNG = """
 import sys
 from threading import Event
-from engramlog_server.ops.processes.ending import end_by_signal
+from engramlog_server.ops.processes.life import end_by_signal
 code = None if sys.argv[1] == "none" else int(sys.argv[1])
 end_by_signal(lambda number: Event().wait(), cut_off=lambda: print("cut off", flush=True), exit_code=code, patient_seconds=0.05)
 print("up", flush=True)
@@ -33,7 +33,7 @@ while True:
 """
 HANGS_AT_THE_END_TOO = """
 from threading import Event
-from engramlog_server.ops.processes.ending import end_by_signal
+from engramlog_server.ops.processes.life import end_by_signal
 end_by_signal(lambda number: None, cut_off=lambda: Event().wait(), patient_seconds=0.05)
 print("up", flush=True)
 Event().wait()

@@ -15,7 +15,7 @@ import pytest
 
 from engramlog_server.events.errors import EmbeddedRedisError
 from engramlog_server.ops.embedded.lock import is_wanted, may_be_used, using, wanting
-from engramlog_server.ops.processes.folder_socket import NAME, FolderSocket, Stay
+from engramlog_server.ops.listeners import NAME, FolderSocket, Stay
 from tests.patience import PATIENCE
 from tests.rows import each_row
 

@@ -19,8 +19,8 @@ from engramlog_server.events.errors import StoreError, StoreUnavailable
 from engramlog_server.events.redis.durability import NewestReceipt
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.text import UNREADABLE
+from engramlog_server.ops.clock import Every
 from engramlog_server.ops.durable import FileLock, replace_file, store_file
-from engramlog_server.ops.every import Every
 from engramlog_server.ops.settings import Settings
 
 EVERY_SECONDS = 1.0

@@ -1,13 +1,17 @@
-"""The frame of commands that bring a whole store over: it is told what they will do, asked about, refused while others are there,
-done, and told."""
+"""How commands open a store: what they print while they wait, and the frame of those that bring a whole store over.
+
+That frame shows the plan, asks, refuses while others use the store, does the work and prints its answer.
+"""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
+from rich.console import Console
 from rich.markup import escape
 
 from engramlog_server.api.cli.app import err, out, progress, show
@@ -17,6 +21,23 @@ from engramlog_server.events.text import many
 if TYPE_CHECKING:
     from engramlog_server.ops.settings import Settings
     from engramlog_server.ops.store_replacement import OldStore
+
+PATIENCE_SECONDS = 1.5
+AGAIN_SECONDS = 2.0
+
+
+def patient(console: Console) -> Callable[[str], None]:
+    """`on_wait` for opening a store: silent for 1.5 s, then a line at most every two seconds."""
+    next_at = monotonic() + PATIENCE_SECONDS
+
+    def tell(message: str) -> None:
+        nonlocal next_at
+        if monotonic() >= next_at:
+            next_at = monotonic() + AGAIN_SECONDS
+            console.print(f"[dim]{escape(message)}[/]", soft_wrap=True)
+
+    return tell
+
 
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 Alone = Annotated[
@@ -44,7 +65,6 @@ class Bringing(NamedTuple):
 def bring_over(work: Bringing, *, yes: bool, alone: bool, json: bool) -> None:
     """Tell, ask unless `yes`, refuse while others use the store, do it, and tell. What is asked about is looked at anew once it is
     answered: others may have come meanwhile. Raises NotConfirmed without an answer, with the `plan`."""
-    from engramlog_server.ops.commands.notices import patient
     from engramlog_server.ops.settings import load_settings
     from engramlog_server.ops.store_replacement import old_store, refuse_others
 

@@ -1,1 +1,0 @@
-"""Where the master key lies that owners' secrets are wrapped under."""
