@@ -25,9 +25,9 @@ from engramlog_server.projections.language.extraction.chinese_rules import one_o
 from engramlog_server.projections.language.extraction.english_rules import one_of_mine
 from engramlog_server.projections.language.extraction.shape import TurnText
 from engramlog_server.projections.language.traditional import simplified
-from engramlog_server.projections.lifecycle.extracting import turns_heard
-from engramlog_server.projections.lifecycle.judge.correcting import judge
-from engramlog_server.projections.lifecycle.judge.judging import Verdict
+from engramlog_server.projections.lifecycle.extraction import turns_heard
+from engramlog_server.projections.lifecycle.judge.corrections import judge
+from engramlog_server.projections.lifecycle.judge.statements import Verdict
 
 MARKS, CHATS, READ = "marked.jsonl", "chats.jsonl", "read.tsv"
 LEAST = 0.6

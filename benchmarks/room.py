@@ -12,7 +12,7 @@ from engramlog_server.events.text import USE
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.wiring import open_application
 from engramlog_server.projections.decide.remembering import NewTurn
-from engramlog_server.projections.redis.room import room_by_part
+from engramlog_server.projections.redis.usage import room_by_part
 
 OWNER, WARM = "ada", "warm"
 TURNS, AT_ONCE, SESSION = 1_000, 50, 20

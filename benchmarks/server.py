@@ -24,7 +24,7 @@ from engramlog_server.ops.embedded import launch as embedded_launch
 from engramlog_server.ops.embedded.process import RedisBinary, find_redis_server
 from engramlog_server.projections.language.marks import MARKER
 from engramlog_server.projections.redis.create import StoreIdentity, open_store
-from engramlog_server.projections.redis.room import FoldDebt
+from engramlog_server.projections.redis.usage import FoldDebt
 
 Fsync = Literal["everysec", "always"]
 PARTITIONS = 16

@@ -32,7 +32,7 @@ from engramlog_server.events.redis.wire import Script, Wire
 from engramlog_server.projections.embedding.vectors import VectorKeys
 from engramlog_server.projections.redis.builds import BuildKeys, is_build
 from engramlog_server.projections.redis.store import slices
-from engramlog_server.projections.reports.erasure.reach import OwnersLog, Turn
+from engramlog_server.projections.reports.erasure import OwnersLog, Turn
 
 READ_COUNT = 1_000
 AT_ONCE = 200

@@ -32,7 +32,7 @@ from engramlog_server.ops.settings import Settings, load_settings
 from engramlog_server.ops.telemetry import Telemetry, telemetry_of
 from engramlog_server.ops.tracebacks import reason_of, tell_words, words_are_told
 from engramlog_server.ops.worker import add_options, awaited_identity, open_url, store_url
-from engramlog_server.projections.redis.model_uses import ModelLedger
+from engramlog_server.projections.redis.usage import ModelLedger
 
 GRACE_SECONDS = 0.5
 """How long a job may take to give itself up."""

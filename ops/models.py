@@ -24,7 +24,7 @@ from engramlog_server.events.errors import EngramlogError
 from engramlog_server.events.text import AUTO, BUILT_IN, MINILM, NONE, USE
 from engramlog_server.projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders, is_loaded, load_now
 from engramlog_server.projections.embedding.meaning import Embedder
-from engramlog_server.projections.redis.meanings import Meanings
+from engramlog_server.projections.redis.vectors import Meanings
 from engramlog_server.projections.shapes import EmbedderStanding
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from engramlog_server.ops.store import wire_to
 from engramlog_server.ops.tracebacks import clean_tracebacks, tell_words, traced
 from engramlog_server.ops.worker import store_url
 from engramlog_server.projections.redis.create import known_identity
-from engramlog_server.projections.reports.store_moved import StoreMoved
+from engramlog_server.projections.reports.comparison import StoreMoved
 
 CONNECT_SECONDS, WORKERS_SECONDS = 10.0, 30.0
 """How long a Dask scheduler, and then its first worker, is waited for."""

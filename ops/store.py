@@ -47,7 +47,7 @@ from engramlog_server.projections.redis.create import (
     open_store,
     read_identity,
 )
-from engramlog_server.projections.redis.room import FoldDebt
+from engramlog_server.projections.redis.usage import FoldDebt
 from engramlog_server.projections.redis.vectors import RedisVectors
 from engramlog_server.projections.redis.view import RedisViews
 

@@ -54,8 +54,8 @@ if TYPE_CHECKING:
     from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
     from engramlog_server.events.heads import HeadBook
     from engramlog_server.projections.models.chat import Chat, ModelAsked
-    from engramlog_server.projections.redis.meanings import Meanings
-    from engramlog_server.projections.redis.model_uses import ModelLedger
+    from engramlog_server.projections.redis.usage import ModelLedger
+    from engramlog_server.projections.redis.vectors import Meanings
     from engramlog_server.projections.shapes import EmbedderSet, EmbedderStanding, JobBoard, Schedule
     from engramlog_server.projections.views.view import OwnerView
 from collections.abc import Mapping
@@ -70,7 +70,7 @@ from engramlog_server.projections.access.book import LEAST_TOLD
 from engramlog_server.projections.access.caller import Caller
 
 if TYPE_CHECKING:
-    from engramlog_server.projections.redis.meanings import Meanings
+    from engramlog_server.projections.redis.vectors import Meanings
     from engramlog_server.projections.views.view import OwnerView
 
 
@@ -336,7 +336,7 @@ class JoinedApplication(Application):
 
     @joined
     def _ledger(self) -> ModelLedger:
-        from engramlog_server.projections.redis.model_uses import ModelLedger
+        from engramlog_server.projections.redis.usage import ModelLedger
 
         return ModelLedger(self._store.wires, now)
 
@@ -391,7 +391,7 @@ class JoinedApplication(Application):
         from engramlog_server.consumers.jobs.embedding import EmbeddingJob
         from engramlog_server.consumers.jobs.lifecycle import RULE
         from engramlog_server.consumers.jobs.reviewing import ReviewJob
-        from engramlog_server.projections.lifecycle.reviewing_by_model import ModelReviewer
+        from engramlog_server.projections.lifecycle.review import ModelReviewer
         from engramlog_server.projections.models.chat import FOR_PATTERNS, FOR_REVIEW
 
         store, model = self._store, self._model

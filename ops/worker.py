@@ -31,7 +31,7 @@ from engramlog_server.ops.settings import Settings, load_settings
 from engramlog_server.ops.telemetry import TracedFigures, telemetry_of
 from engramlog_server.ops.tracebacks import tell_words
 from engramlog_server.projections.redis.create import StoreIdentity, known_identity
-from engramlog_server.projections.redis.scripts import COMMIT
+from engramlog_server.projections.redis.store import COMMIT
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry

@@ -65,7 +65,7 @@ STORED = (
     "projections/decide/commands.py",
     "projections/fold",
     "projections/lifecycle/patterns.py",
-    "projections/lifecycle/reviewing.py",
+    "projections/lifecycle/review.py",
     "projections/memory/deletion.py",
 )
 """Their words are in owners' chains, or make ids."""

@@ -34,10 +34,9 @@ from engramlog_server.events.envelope import from_micros, prepare_body
 from engramlog_server.events.partitions import STORE_KEY
 from engramlog_server.events.redis.wire import WirePool, open_wire
 from engramlog_server.projections.embedding.choosing import Embedders
-from engramlog_server.projections.redis.changelog import ChangeLogs
 from engramlog_server.projections.redis.create import StoreIdentity
+from engramlog_server.projections.redis.history import ChangeLogs, MomentLimits
 from engramlog_server.projections.redis.job_notes import RedisDeletions
-from engramlog_server.projections.redis.past import MomentLimits
 from engramlog_server.projections.redis.vectors import RedisVectors
 from engramlog_server.projections.redis.view import RedisViews
 from tests.doubles.embedding import WordEmbedder

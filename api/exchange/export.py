@@ -21,7 +21,7 @@ from engramlog_server.events.errors import refused
 from engramlog_server.events.parameters import Parameters
 from engramlog_server.events.text import late_words, many, with_hidden_as
 from engramlog_server.projections.checks import Check, counted, unchecked
-from engramlog_server.projections.fold.provenance import NOTHING
+from engramlog_server.projections.fold.links import NOTHING
 from engramlog_server.projections.laws.law import Law
 from engramlog_server.projections.laws.modes import visibility
 from engramlog_server.projections.memory.columns import Columns

@@ -25,7 +25,7 @@ from engramlog_server.events.partitions import partition_of, position_text
 
 if TYPE_CHECKING:
     from engramlog_server.projections.fold.changelog import Entry
-    from engramlog_server.projections.redis.changelog import Mark
+    from engramlog_server.projections.redis.history import Mark
     from engramlog_server.projections.redis.view import RedisViews, Tail
     from engramlog_server.projections.views.event_words import Telling
 

@@ -42,7 +42,7 @@ from engramlog_server.projections.memory.record import SECRET, Memory, is_handle
 from engramlog_server.projections.past.events import Lines, OwnerEvents
 from engramlog_server.projections.past.folding import FoldedPast, Passage, behind, fold_from, nothing_folded, to_fold
 from engramlog_server.projections.past.moments import NotKept
-from engramlog_server.projections.redis.past import OwnerLog
+from engramlog_server.projections.redis.history import OwnerLog
 from engramlog_server.projections.redis.view import PartitionStanding, RedisViews
 from engramlog_server.projections.shapes import Lagging, MomentsOfPast, Placed, Warned
 from engramlog_server.projections.views.narrowed import shown_by, up_to

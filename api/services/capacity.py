@@ -21,8 +21,7 @@ from engramlog_server.events.redis.log import recorded_of
 from engramlog_server.events.redis.server import redis_micros, release_of
 from engramlog_server.events.redis.wire import Wire, WirePool
 from engramlog_server.projections.fold.changelog import REASONS, reason_told
-from engramlog_server.projections.redis.model_uses import UseCounted, last_days, read_uses
-from engramlog_server.projections.redis.room import FoldDebt, room_by_part
+from engramlog_server.projections.redis.usage import FoldDebt, UseCounted, last_days, read_uses, room_by_part
 from engramlog_server.projections.shapes import (
     AofCapacity,
     Capacity,

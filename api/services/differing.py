@@ -41,7 +41,7 @@ from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.fold.changelog import DECISIONS, Entry, describe, id_text
 from engramlog_server.projections.laws.modes import Mode
 from engramlog_server.projections.redis.view import RedisViews
-from engramlog_server.projections.reports.sides import (
+from engramlog_server.projections.reports.comparison import (
     ACCESS,
     EVENTS,
     OTHERS,

@@ -18,11 +18,11 @@ from engramlog_server.events.redis.log import recorded_of
 from engramlog_server.events.redis.server import redis_micros
 from engramlog_server.events.redis.wire import Wire, WirePool
 from engramlog_server.projections.checks import Check
-from engramlog_server.projections.redis.create import StoreIdentity
-from engramlog_server.projections.redis.heads import (
+from engramlog_server.projections.redis.create import (
     HeadState,
     LiveHead,
     PartitionMet,
+    StoreIdentity,
     Unmet,
     live_heads,
     meet,

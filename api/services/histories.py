@@ -53,8 +53,7 @@ from engramlog_server.projections.memory.sources import Aside
 from engramlog_server.projections.past.events import OwnerEvents
 from engramlog_server.projections.past.folding import Passage, fold_from, to_fold
 from engramlog_server.projections.past.moments import NotKept
-from engramlog_server.projections.redis.changelog import EntryPlace
-from engramlog_server.projections.redis.past import OwnerLog
+from engramlog_server.projections.redis.history import EntryPlace, OwnerLog
 from engramlog_server.projections.redis.view import RedisViews
 from engramlog_server.projections.shapes import AsideTold, Change, History
 from engramlog_server.projections.views.event_words import UNTOLD, Teller, Words, telling

@@ -35,10 +35,10 @@ from engramlog_server.projections.embedding.choosing import SETTING
 from engramlog_server.projections.embedding.compared import ComparedOfAll
 from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from engramlog_server.projections.lifecycle import COMPARING, JOBS, SUGGEST, Decision
-from engramlog_server.projections.lifecycle.extracting import read_again, verdicts
-from engramlog_server.projections.lifecycle.judge.judging import Verdict
+from engramlog_server.projections.lifecycle.extraction import read_again, verdicts
+from engramlog_server.projections.lifecycle.judge.statements import Verdict
 from engramlog_server.projections.memory.record import SECRET
-from engramlog_server.projections.redis.meanings import Meanings
+from engramlog_server.projections.redis.vectors import Meanings
 from engramlog_server.projections.shapes import (
     Cleaned,
     Episode,

@@ -25,7 +25,7 @@ from engramlog_server.events.standing import Speaker, reach
 from engramlog_server.events.trust import ASSERTED, PROPOSED
 from engramlog_server.events.validation import make_event, ready
 from engramlog_server.projections.decide.remembering import NOTHING, Consequence, of_beside, says
-from engramlog_server.projections.lifecycle.judge.telling import NewMemory, WriteJudge
+from engramlog_server.projections.lifecycle.judge.statements import NewMemory, WriteJudge
 from engramlog_server.projections.memory.kind import is_told_by_itself
 from engramlog_server.projections.memory.rejection import refusing
 

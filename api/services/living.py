@@ -25,8 +25,7 @@ from engramlog_server.events.parameters import DEFAULTS, NAMES, ParameterValue
 from engramlog_server.events.partitions import parse_position, position_text
 from engramlog_server.projections.decide.commands import Tell
 from engramlog_server.projections.fold.use import ALIKE
-from engramlog_server.projections.reports.health import fading, health, held_now
-from engramlog_server.projections.reports.review_due import due_list, next_reviews
+from engramlog_server.projections.reports.health import due_list, fading, health, held_now, next_reviews
 from engramlog_server.projections.shapes import (
     Effects,
     Fading,

@@ -20,8 +20,8 @@ from engramlog_server.events.redis.durability import read_durability
 from engramlog_server.events.redis.log import recorded_in
 from engramlog_server.events.redis.wire import Argument, ServerWire, Wire, in_haste
 from engramlog_server.projections.redis.builds import BuildKeys, is_build, next_build
-from engramlog_server.projections.redis.room import FoldDebt
 from engramlog_server.projections.redis.store import read_stuck
+from engramlog_server.projections.redis.usage import FoldDebt
 from engramlog_server.projections.shapes import (
     NodeReplica,
     NodeStanding,

@@ -48,7 +48,7 @@ from engramlog_server.projections.checks import Bounds
 from engramlog_server.projections.choices import RANKINGS, SEARCH_MODES
 from engramlog_server.projections.embedding.choosing import compares_nothing
 from engramlog_server.projections.embedding.meaning import KnownVectors, Sense
-from engramlog_server.projections.fold.provenance import with_events
+from engramlog_server.projections.fold.links import with_events
 from engramlog_server.projections.language.contradiction.change import Alike, no_model
 from engramlog_server.projections.language.prompt_text import is_chinese
 from engramlog_server.projections.laws.modes import Mode

@@ -169,7 +169,7 @@ class Rememberer:
         if snapshot.quarantine is not None or not len(snapshot.view):
             return NOTHING
         # It reads two languages: whoever tells nothing, or tells of somebody new, does not pay for that.
-        from engramlog_server.projections.lifecycle.judge.telling import NewMemory, WriteJudge  # noqa: PLC0415
+        from engramlog_server.projections.lifecycle.judge.statements import NewMemory, WriteJudge  # noqa: PLC0415
 
         known = {"kind": KIND, "category": CATEGORY, **command.fields}
         apart = {name: known.pop(name) for name in ("kind", "category", "source")}

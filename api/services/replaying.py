@@ -57,11 +57,18 @@ from engramlog_server.projections.laws.modes import Mode
 from engramlog_server.projections.memory.sources import NamedSource
 from engramlog_server.projections.past.folding import RecordsFold
 from engramlog_server.projections.ranking.recall import search
-from engramlog_server.projections.reports.sides import Difference, Side, differing, moved, text_of
-from engramlog_server.projections.reports.store_moved import MODE, OrderMoved, StoreMoved
+from engramlog_server.projections.reports.comparison import (
+    MODE,
+    Difference,
+    OrderMoved,
+    Side,
+    StoreMoved,
+    differing,
+    moved,
+    text_of,
+)
+from engramlog_server.projections.reports.retraction import Beginning, StruckLog, Undoing, packed, stays_told
 from engramlog_server.projections.reports.strikes import Closure, LogGraph, Strikes
-from engramlog_server.projections.reports.struck_log import Beginning, StruckLog, stays_told
-from engramlog_server.projections.reports.undoing import Undoing, packed
 from engramlog_server.projections.shapes import QuestionMoved, Replayed, ReplayedDiffer
 from engramlog_server.projections.views.query import ViewQuery
 from engramlog_server.projections.views.view import OwnerView

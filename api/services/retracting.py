@@ -44,8 +44,8 @@ from engramlog_server.projections.laws.modes import Mode
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.memory.sources import NamedSource, known
 from engramlog_server.projections.redis.view import RedisViews
-from engramlog_server.projections.reports.sides import Difference, Side, moved
-from engramlog_server.projections.reports.undoing import (
+from engramlog_server.projections.reports.comparison import Difference, Side, moved
+from engramlog_server.projections.reports.retraction import (
     ACT,
     MemoriesMoved,
     NotUndone,

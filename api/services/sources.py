@@ -51,12 +51,12 @@ from engramlog_server.events.vocabulary import (
 )
 from engramlog_server.projections.checks import counted
 from engramlog_server.projections.decide.commands import EVENT, BringBack, Ids, Tell
-from engramlog_server.projections.fold.provenance import standing_on
+from engramlog_server.projections.fold.links import standing_on
 from engramlog_server.projections.language.traditional import part_folded
 from engramlog_server.projections.memory.sources import MOST_SOURCES, Asides, NamedSource, known
 from engramlog_server.projections.redis.said import PIECE
 from engramlog_server.projections.redis.view import RedisViews
-from engramlog_server.projections.reports.sources import (
+from engramlog_server.projections.reports.strikes import (
     BY,
     NOT_ASIDE,
     NamedAside,
@@ -65,9 +65,9 @@ from engramlog_server.projections.reports.sources import (
     SourcesGathered,
     asides_by_name,
     effects_of,
+    uris_in,
     withheld_by,
 )
-from engramlog_server.projections.reports.strikes import uris_in
 from engramlog_server.projections.shapes import (
     NamedSourceTold,
     Reported,

@@ -29,11 +29,11 @@ from engramlog_server.projections.laws.law import Floats
 from engramlog_server.projections.memory.columns import STATES, Columns
 from engramlog_server.projections.memory.record import CATEGORIES, LEVELS, SECRET
 from engramlog_server.projections.memory.working_memory import Said, read_said
-from engramlog_server.projections.redis.meanings import Meanings
 from engramlog_server.projections.redis.said import PIECE
 from engramlog_server.projections.redis.store import slices
+from engramlog_server.projections.redis.vectors import Meanings
 from engramlog_server.projections.redis.view import RedisViews
-from engramlog_server.projections.reports.tally import (
+from engramlog_server.projections.reports.statistics import (
     ACTIVATIONS,
     COMPRESSIONS,
     CONFLICTS,

@@ -31,7 +31,7 @@ from engramlog_server.events.partitions import position_text
 from engramlog_server.projections.checks import Bounds
 from engramlog_server.projections.past.events import Flags, Integers, Lines, OwnerEvents
 from engramlog_server.projections.redis.view import RedisViews
-from engramlog_server.projections.reports.time_lines import LineParts, ends_of, in_parts, late_among
+from engramlog_server.projections.reports.statistics import LineParts, ends_of, in_parts, late_among
 from engramlog_server.projections.shapes import GroupCounts, LineBuckets, OwnerTimes
 from engramlog_server.projections.views.query import moment
 

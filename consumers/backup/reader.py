@@ -30,8 +30,8 @@ from engramlog_server.events.redis.scan import elements, pairs
 from engramlog_server.events.redis.wire import Argument, Wire
 from engramlog_server.projections.redis.builds import BuildKeys
 from engramlog_server.projections.redis.create import BACKED_UP
-from engramlog_server.projections.redis.model_uses import day_key
 from engramlog_server.projections.redis.store import read_checkpoint
+from engramlog_server.projections.redis.usage import day_key
 
 PAGE = 500
 """Entries that one answer holds."""

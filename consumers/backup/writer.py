@@ -29,7 +29,7 @@ from engramlog_server.events.partitions import (
 from engramlog_server.events.redis.wire import Argument, Script, Wire
 from engramlog_server.projections.redis.builds import FIRST_BUILD
 from engramlog_server.projections.redis.create import RESTORING
-from engramlog_server.projections.redis.model_uses import KEPT_DAYS, day_key
+from engramlog_server.projections.redis.usage import KEPT_DAYS, day_key
 
 AT_ONCE = 500
 PUT_BYTES = 4 << 20

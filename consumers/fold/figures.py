@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from time import monotonic
 
 from engramlog_server.projections.fold.partition import Outcome
-from engramlog_server.projections.reports.tally import Tally
+from engramlog_server.projections.reports.statistics import Tally
 
 LATENCIES = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0, 600.0, 3_600.0)
 """Seconds, upper bounds; an hour is a worker that was away."""

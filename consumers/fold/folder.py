@@ -33,8 +33,8 @@ from engramlog_server.projections.fold.partition import (
     release,
 )
 from engramlog_server.projections.fold.trust import MOST_WAITING
-from engramlog_server.projections.redis.scripts import COMMIT
 from engramlog_server.projections.redis.store import (
+    COMMIT,
     Lease,
     all_loaded,
     commit_command,

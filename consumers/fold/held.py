@@ -93,7 +93,7 @@ LONGEST = 4
 
 
 def is_free(holder: str | None, ends: float, me: str, now: float, lasts: float) -> bool:
-    """Whether a lease can be taken; times in one unit. As the script `projections.redis.scripts.LEASE` has it, which decides."""
+    """Whether a lease can be taken; times in one unit. As the script `projections.redis.store.LEASE` has it, which decides."""
     left = ends - now
     return holder is None or holder == me or not 0 < left <= LONGEST * lasts
 

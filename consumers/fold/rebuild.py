@@ -41,10 +41,10 @@ from engramlog_server.projections.fold.partition import (
     is_discard,
 )
 from engramlog_server.projections.redis.builds import BuildKeys, drop_build, drop_tables, is_build, next_build
-from engramlog_server.projections.redis.heads import chain_on
-from engramlog_server.projections.redis.scripts import SWITCH
+from engramlog_server.projections.redis.create import chain_on
 from engramlog_server.projections.redis.store import (
     CHECKPOINT_FIELDS,
+    SWITCH,
     Lease,
     checkpoint_fields,
     read_checkpoint,

@@ -39,7 +39,7 @@ from engramlog_server.events.redis.log import entries
 from engramlog_server.events.redis.server import redis_ms
 from engramlog_server.events.redis.wire import Script, Wire, as_store_error, open_wire
 from engramlog_server.projections.redis.builds import drop_retired_builds
-from engramlog_server.projections.redis.scripts import COMMIT
+from engramlog_server.projections.redis.store import COMMIT
 
 READ_COUNT = 125
 """Entries of each partition that one answer holds at most."""

@@ -15,7 +15,7 @@ from engramlog_server.consumers.jobs.reviewing import ReviewJob
 from engramlog_server.events.errors import ModelFailed
 from engramlog_server.projections.checks import Check, unchecked
 from engramlog_server.projections.lifecycle import JOBS, MERGE, Decision
-from engramlog_server.projections.lifecycle.joining_by_model import alike_statements, merges_by_model, said_alike
+from engramlog_server.projections.lifecycle.merging import alike_statements, merges_by_model, said_alike
 from engramlog_server.projections.lifecycle.patterns import JOB as ABSTRACT
 from engramlog_server.projections.lifecycle.patterns import proposals, questions
 from engramlog_server.projections.models.chat import Chat, ModelUsage

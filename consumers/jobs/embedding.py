@@ -29,10 +29,9 @@ from engramlog_server.events.text import AUTO, NONE, USE
 from engramlog_server.projections.embedding.choosing import EmbedderChosen, Embedders
 from engramlog_server.projections.embedding.meaning import Embedded, Embedder, content_key, embedded_text
 from engramlog_server.projections.embedding.vectors import VectorKeys
-from engramlog_server.projections.fold.evolve import parameters_of
+from engramlog_server.projections.fold.owner import parameters_of
 from engramlog_server.projections.memory.record import SECRET, Memory
-from engramlog_server.projections.redis.builds import BuildKeys, version_of
-from engramlog_server.projections.redis.sealed import cipher_of
+from engramlog_server.projections.redis.builds import BuildKeys, cipher_of, version_of
 from engramlog_server.projections.redis.store import read_owner, read_record
 from engramlog_server.projections.redis.vectors import RedisVectors
 

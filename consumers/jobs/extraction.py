@@ -19,7 +19,7 @@ from engramlog_server.projections.checks import Check, unchecked
 from engramlog_server.projections.fold.owner import ReadTurns
 from engramlog_server.projections.language.contradiction.change import Alike
 from engramlog_server.projections.lifecycle.decision import Decision
-from engramlog_server.projections.lifecycle.extracting import (
+from engramlog_server.projections.lifecycle.extraction import (
     RULES,
     asked_before,
     extractions,
@@ -28,18 +28,22 @@ from engramlog_server.projections.lifecycle.extracting import (
     unkept,
     unread_turns,
 )
-from engramlog_server.projections.lifecycle.judge.candidates import Candidates
-from engramlog_server.projections.lifecycle.judge.judging import ReadTurn, Verdict
-from engramlog_server.projections.lifecycle.judge.proposals import Answer, Checked
-from engramlog_server.projections.lifecycle.judge.proposing import LOOKED_BACK, by_rules, judge_proposed, read_by_model
-from engramlog_server.projections.lifecycle.judge.talk import (
+from engramlog_server.projections.lifecycle.judge.known import Candidates
+from engramlog_server.projections.lifecycle.judge.proposals import (
+    LOOKED_BACK,
     MOST_TURNS,
+    Answer,
+    Checked,
     Talk,
+    by_rules,
+    judge_proposed,
     next_unread,
+    read_by_model,
     said_around,
     still_standing,
     talk_about,
 )
+from engramlog_server.projections.lifecycle.judge.statements import ReadTurn, Verdict
 from engramlog_server.projections.memory.deletion import deleted_turns
 from engramlog_server.projections.memory.working_memory import Said, Turn
 from engramlog_server.projections.models.chat import Chat, ModelUsage, prompt

@@ -10,7 +10,7 @@ from typing import Any
 
 from engramlog_server.consumers.fold.presence import LEASE_MS
 from engramlog_server.events.redis.wire import Wire
-from engramlog_server.projections.redis.scripts import LEASE
+from engramlog_server.projections.redis.store import LEASE
 
 STOPPED = "stopped:"
 """Prefix of the fields that say why a kind of job stopped for a partition."""

@@ -39,8 +39,8 @@ from engramlog_server.projections.fold.changelog import id_text
 from engramlog_server.projections.fold.owner import PROJECTION_VERSION
 from engramlog_server.projections.language.contradiction.change import Alike, no_model
 from engramlog_server.projections.lifecycle import JOBS, LEVELS, MERGE, SUGGEST, Decision, Plan, plan
-from engramlog_server.projections.lifecycle.joining import same_in_other_words
-from engramlog_server.projections.lifecycle.rereading import levels_today
+from engramlog_server.projections.lifecycle.extraction import levels_today
+from engramlog_server.projections.lifecycle.merging import same_in_other_words
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.ranking.question import Senses

@@ -26,10 +26,10 @@ from engramlog_server.events.redis.wire import Wire, WirePool, open_wire
 from engramlog_server.projections.choices import VIEW_BYTES
 from engramlog_server.projections.embedding.choosing import Embedders
 from engramlog_server.projections.language.marks import MARKER
-from engramlog_server.projections.lifecycle.extracting import RULES
+from engramlog_server.projections.lifecycle.extraction import RULES
 from engramlog_server.projections.models.chat import Chat, NoteAsked
 from engramlog_server.projections.redis.create import known_identity
-from engramlog_server.projections.redis.room import FoldDebt
+from engramlog_server.projections.redis.usage import FoldDebt
 from engramlog_server.projections.redis.vectors import RedisVectors
 from engramlog_server.projections.redis.view import RedisViews
 

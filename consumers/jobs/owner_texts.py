@@ -19,12 +19,10 @@ from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.text import many
 from engramlog_server.projections.embedding.choosing import is_of_other_letters, owner_of_other_letters
 from engramlog_server.projections.embedding.meaning import content_key, embedded_text
-from engramlog_server.projections.fold.evolve import parameters_of
-from engramlog_server.projections.fold.owner import OwnerState
+from engramlog_server.projections.fold.owner import OwnerState, parameters_of
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.memory.rejection import Rejections
-from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys, version_of
-from engramlog_server.projections.redis.sealed import cipher_of
+from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys, cipher_of, version_of
 from engramlog_server.projections.redis.store import read_owner, read_record, slices
 from engramlog_server.projections.views.quoting import all_as_told
 

@@ -23,10 +23,9 @@ from engramlog_server.projections.embedding.likeness import Likeness
 from engramlog_server.projections.language.caches import holds_texts
 from engramlog_server.projections.language.contradiction.change import Alike
 from engramlog_server.projections.lifecycle.decision import Decision
-from engramlog_server.projections.lifecycle.raw import JOB, judgements
+from engramlog_server.projections.lifecycle.extraction import JUDGE, judgements
 from engramlog_server.projections.views.view import OwnerView
 
-JUDGE = JOB
 JUDGE_SECONDS = 120.0
 """After so long a partition's rest is left to the next run."""
 MOST_EVENTS = 2_000

@@ -18,16 +18,18 @@ from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs, LifecycleRu
 from engramlog_server.events.errors import ModelFailed
 from engramlog_server.projections.checks import Check, unchecked
 from engramlog_server.projections.lifecycle import COMPARING, FINAL, JOBS, LEVELS, SUGGEST, Decision, plan
-from engramlog_server.projections.lifecycle.reviewing import (
+from engramlog_server.projections.lifecycle.review import (
     Briefing,
     Look,
     ReviewDecision,
     Reviewer,
     ReviewQuestion,
     answered,
+    briefing,
+    found,
     questions,
+    without_model,
 )
-from engramlog_server.projections.lifecycle.reviewing_by_model import briefing, found, without_model
 from engramlog_server.projections.views.view import OwnerView
 
 REVIEW = "review"

@@ -31,7 +31,7 @@ from engramlog_server.consumers.jobs.opened import (
     model_stopped,
 )
 from engramlog_server.consumers.jobs.owner_texts import folded_to, live_build, owners_since
-from engramlog_server.consumers.jobs.raw_memories import JUDGE, judge_raw
+from engramlog_server.consumers.jobs.raw_memories import judge_raw
 from engramlog_server.consumers.jobs.reviewing import REVIEW, ReviewJob
 from engramlog_server.consumers.verify.levels import Levels
 from engramlog_server.events.alarms import LOG_CHANGED, LOG_ROLLED_BACK, PARTITION_GAP
@@ -46,10 +46,10 @@ from engramlog_server.events.redis.server import redis_micros
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.projections.embedding.likeness import Likeness
 from engramlog_server.projections.lifecycle import LEVELS
-from engramlog_server.projections.lifecycle.extracting import RULES
-from engramlog_server.projections.lifecycle.reviewing_by_model import ModelReviewer
+from engramlog_server.projections.lifecycle.extraction import JUDGE, RULES
+from engramlog_server.projections.lifecycle.review import ModelReviewer
 from engramlog_server.projections.models.chat import FOR_EXTRACTION, FOR_REVIEW, FOR_SUMMARIES, Chat, CountedChat
-from engramlog_server.projections.redis.meanings import Meanings
+from engramlog_server.projections.redis.vectors import Meanings
 
 UPKEEP_JOBS = ("sweep", "review")
 """Names in `projections.lifecycle.JOBS`."""

@@ -29,13 +29,13 @@ from engramlog_server.consumers.jobs.leader import (
     schedule_key,
 )
 from engramlog_server.consumers.jobs.owner_texts import folded_to, live_build
-from engramlog_server.consumers.jobs.raw_memories import JUDGE
 from engramlog_server.consumers.jobs.run import EMBED, EXTRACT, FUNCTION, KINDS, Kinds
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.server import redis_ms
 from engramlog_server.events.redis.wire import Wire, as_store_error, open_wire
 from engramlog_server.projections.embedding.choosing import Embedders
 from engramlog_server.projections.embedding.vectors import VectorKeys
+from engramlog_server.projections.lifecycle.extraction import JUDGE
 
 
 class DueJobs:

@@ -22,7 +22,7 @@ from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.checks import Check, unchecked
 from engramlog_server.projections.language.sensitivity.level import LEVEL_RULES
-from engramlog_server.projections.lifecycle.rereading import is_outdated, levels_today
+from engramlog_server.projections.lifecycle.extraction import is_outdated, levels_today
 from engramlog_server.projections.redis.builds import BuildKeys
 from engramlog_server.projections.redis.store import slices
 

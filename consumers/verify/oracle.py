@@ -42,7 +42,7 @@ from engramlog_server.projections.fold.partition import (
     fold_batch,
     slim,
 )
-from engramlog_server.projections.lifecycle.rereading import is_outdated
+from engramlog_server.projections.lifecycle.extraction import is_outdated
 from engramlog_server.projections.redis.store import slices
 
 MARK_BYTES = 8

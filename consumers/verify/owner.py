@@ -26,9 +26,9 @@ from engramlog_server.projections.fold.changelog import FIRST_LINK, laid, link, 
 from engramlog_server.projections.fold.owner import OwnerState, decode_owner, encode_owner
 from engramlog_server.projections.fold.partition import WorkingOwner
 from engramlog_server.projections.memory.record import Memory, decode_memory, encode_memory
-from engramlog_server.projections.redis.builds import BuildKeys
-from engramlog_server.projections.redis.sealed import (
+from engramlog_server.projections.redis.builds import (
     CHANGES,
+    BuildKeys,
     open_pack,
     open_record,
     open_synonyms,

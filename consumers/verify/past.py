@@ -35,17 +35,19 @@ from engramlog_server.projections.past.moments import (
     started,
 )
 from engramlog_server.projections.redis.builds import BuildKeys
-from engramlog_server.projections.redis.changelog import HEAD as ENTRIES
-from engramlog_server.projections.redis.changelog import EntryHead, blocks, read_entry_head, sum_of
-from engramlog_server.projections.redis.past import (
+from engramlog_server.projections.redis.history import (
+    ENTRIES,
     EVENTS,
-    HEAD,
+    EntryHead,
+    blocks,
+    read_entry_head,
     read_head_of_events,
     read_moments_head,
     read_parts,
     read_stored_events,
+    sum_of,
 )
-from engramlog_server.projections.redis.store import read_entries, read_owner, slices
+from engramlog_server.projections.redis.store import MOMENTS, read_entries, read_owner, slices
 
 Pairs = set[tuple[int, int]]
 """Sums of memory ids with names of packs."""
@@ -116,7 +118,7 @@ class PastComparison:
     def compare(self) -> None:
         """Events first: moments say by their numbers which of them they have."""
         wire, keys, owner = self._wire, self._keys, self._owner
-        before = wire.call("HGET", keys.moments(owner), HEAD)
+        before = wire.call("HGET", keys.moments(owner), MOMENTS)
         try:
             head = read_moments_head(wire, keys, owner)
             events_head = read_head_of_events(wire, keys, owner)
@@ -139,7 +141,7 @@ class PastComparison:
         self._compare_events(stored, true)
         if head is not None and head.since <= self._mine.state.seq:  # else perhaps a purge came that is not folded here
             found = list(self._differences(head, true))
-            if wire.call("HGET", keys.moments(owner), HEAD) == before:  # else they were made or taken away meanwhile
+            if wire.call("HGET", keys.moments(owner), MOMENTS) == before:  # else they were made or taken away meanwhile
                 for what in found:
                     self._verdict.differs(what, owner=owner)
 
@@ -154,7 +156,7 @@ class PastComparison:
 
     def _differences(self, head: MomentsHead, events: OwnerEvents) -> Iterator[str]:
         fields = set(self._wire.call("HKEYS", self._keys.moments(self._owner)))
-        if fields != {HEAD.encode(), *(b"%d" % one.number for one in head.kept)}:
+        if fields != {MOMENTS.encode(), *(b"%d" % one.number for one in head.kept)}:
             yield "kept moments that no head tells of, or that are gone"
             return
         told, numbers = set[int](), [one.number for one in head.kept]

@@ -41,8 +41,8 @@ from engramlog_server.events.text import AUTO, UNREADABLE
 from engramlog_server.events.text import MOST_NAMED as MOST_CHARACTERS
 from engramlog_server.projections.embedding.names import embedder_kind
 from engramlog_server.projections.redis.create import BACKED_UP, SEALED, backed_up_at, restored_by
-from engramlog_server.projections.redis.model_uses import is_day_key
 from engramlog_server.projections.redis.store import slices
+from engramlog_server.projections.redis.usage import is_day_key
 
 _Wiped = Mapping[str, Mapping[int, Sequence[int]]]
 """Erasure -> by partition the seqs of the entries that lost their words by it, in order."""

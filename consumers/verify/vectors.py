@@ -20,8 +20,7 @@ from engramlog_server.events.redis.scan import pairs
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.projections.embedding.meaning import KEY_BYTES, content_key, embedded_text
 from engramlog_server.projections.embedding.vectors import VectorKeys, unpack_pieces, unpack_whole
-from engramlog_server.projections.redis.builds import BuildKeys, is_build, version_of
-from engramlog_server.projections.redis.sealed import PIECES, VECTOR, open_vector
+from engramlog_server.projections.redis.builds import PIECES, VECTOR, BuildKeys, is_build, open_vector, version_of
 
 
 def compare_vectors(

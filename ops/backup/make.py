@@ -51,7 +51,7 @@ from engramlog_server.ops.keys.backup import refuse_place, save_keys
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore, folder_of
 from engramlog_server.projections.redis.create import BACKED_UP, WITH_KEYS, StoreIdentity, read_identity, refuse_copy
-from engramlog_server.projections.redis.model_uses import KEPT_DAYS, last_days
+from engramlog_server.projections.redis.usage import KEPT_DAYS, last_days
 
 Progress = Callable[[int, int], None]
 """Hears of how many entries are done, of how many: each is written, and read back."""

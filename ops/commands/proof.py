@@ -281,7 +281,7 @@ def _heads(partition: list[int] | None, against: list[Path], *, keep: bool, json
     from engramlog_server.api.services.heads import Heads
     from engramlog_server.ops.kept.heads import HeadFile, heads_path, keep_now, read_copy
     from engramlog_server.ops.settings import load_settings
-    from engramlog_server.projections.redis.heads import EVERYTHING
+    from engramlog_server.projections.redis.create import EVERYTHING
 
     if partition or len(against) > 1 or (keep and against):
         raise refused("heads", "--partition, --keep with --against, or several files", "one file of heads, or none")

@@ -54,7 +54,7 @@ from engramlog_server.ops.embedded.server import EmbeddedRedis, find_redis_serve
 from engramlog_server.ops.keys.master import keys_of, master_of
 from engramlog_server.ops.settings import Settings
 from engramlog_server.projections.redis.create import StoreIdentity, known_identity, read_identity
-from engramlog_server.projections.redis.room import FoldDebt
+from engramlog_server.projections.redis.usage import FoldDebt
 
 Findings = list[CheckFinding]
 POLICY = "maxmemory-policy"

@@ -46,7 +46,7 @@ from engramlog_server.ops.settings import Settings
 from engramlog_server.projections.fold.changelog import id_text
 from engramlog_server.projections.redis.builds import BuildKeys
 from engramlog_server.projections.redis.store import slices
-from engramlog_server.projections.reports.erasure.reach import Turn
+from engramlog_server.projections.reports.erasure import Turn
 
 MOST_BYTES = 64 * 1024 * 1024
 """The largest file that is read: some 300,000 erasures."""

@@ -85,7 +85,7 @@ from engramlog_server.projections.fold.changelog import id_text
 from engramlog_server.projections.memory.rejection import known
 from engramlog_server.projections.redis.builds import BuildKeys
 from engramlog_server.projections.redis.store import read_checkpoint
-from engramlog_server.projections.reports.erasure.reach import Reach, merges_apart
+from engramlog_server.projections.reports.erasure import Reach, merges_apart
 
 AGAIN = "engramlog erase"
 STEPS = 5

@@ -28,8 +28,7 @@ from engramlog_server.ops.kept.rejections import ValueFile, values_path
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore
 from engramlog_server.projections.redis.builds import BuildKeys
-from engramlog_server.projections.reports.erasure.reach import OwnersLog, Reach
-from engramlog_server.projections.reports.erasure.restatements import MOST_TOLD, SaidAgain, Sayings
+from engramlog_server.projections.reports.erasure import MOST_TOLD, OwnersLog, Reach, SaidAgain, Sayings
 
 MOST_NAMED = 1_000
 TRIES = 10

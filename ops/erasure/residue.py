@@ -57,7 +57,7 @@ from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore
 from engramlog_server.projections.embedding.meaning import content_key
 from engramlog_server.projections.language.keywords import extracted
-from engramlog_server.projections.reports.erasure.restatements import named_of, words_in
+from engramlog_server.projections.reports.erasure import named_of, words_in
 
 PAGE, CHUNK, CARRY = 500, 1 << 20, 512
 PACKED = re.compile(rb"(REDIS|VALKEY)\d{3}")

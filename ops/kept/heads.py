@@ -23,8 +23,15 @@ from engramlog_server.events.heads import Head, HeadBook
 from engramlog_server.events.partitions import ACCEPTED_KEY, LogKeys, position_text
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.ops.clock import Every, now
-from engramlog_server.projections.redis.create import still_stands
-from engramlog_server.projections.redis.heads import LiveHead, Unmet, chain_on, check_log, live_heads, unmet_heads
+from engramlog_server.projections.redis.create import (
+    LiveHead,
+    Unmet,
+    chain_on,
+    check_log,
+    live_heads,
+    still_stands,
+    unmet_heads,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

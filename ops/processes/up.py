@@ -71,7 +71,7 @@ from engramlog_server.ops.store import OpenStore, check_queue, open_the_store
 from engramlog_server.ops.telemetry import Telemetry, TraceParent, telemetry_of
 from engramlog_server.ops.token import GivenToken, TokenFile, admits_of
 from engramlog_server.ops.wiring import JoinedApplication, ask_kept_values, kept_heads
-from engramlog_server.projections.redis.meanings import Meanings
+from engramlog_server.projections.redis.vectors import Meanings
 from engramlog_server.projections.shapes import ListeningTold
 
 LOOK_SECONDS = 0.25

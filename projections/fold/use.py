@@ -22,7 +22,7 @@ from engramlog_server.events.catalogue import (
 from engramlog_server.events.envelope import Event, micros
 from engramlog_server.events.parameters import Parameters
 from engramlog_server.events.standing import FIRM, LOOKING, REVIEWERS
-from engramlog_server.projections.fold.link import all_boosted, boosted
+from engramlog_server.projections.fold.links import all_boosted, boosted
 from engramlog_server.projections.fold.working_set import WorkingSet, trouble_with
 from engramlog_server.projections.laws.spaced import OUTCOME_GRADES, graded
 from engramlog_server.projections.laws.tiered import effective_importance, review_threshold_of

@@ -6,13 +6,12 @@ from collections.abc import Callable, Mapping, Sequence
 
 from engramlog_server.projections.checks import Check, counted, unchecked
 from engramlog_server.projections.lifecycle.decision import Decision
-from engramlog_server.projections.lifecycle.extracting import extractions
-from engramlog_server.projections.lifecycle.joining import links, merges
+from engramlog_server.projections.lifecycle.extraction import extractions, raises
+from engramlog_server.projections.lifecycle.merging import links, merges
 from engramlog_server.projections.lifecycle.patterns import abstractions
-from engramlog_server.projections.lifecycle.rereading import raises
-from engramlog_server.projections.lifecycle.reviewing import rehearsals, reviews
-from engramlog_server.projections.lifecycle.suggesting import JOB as SUGGEST
-from engramlog_server.projections.lifecycle.suggesting import suggestions
+from engramlog_server.projections.lifecycle.review import rehearsals, reviews
+from engramlog_server.projections.lifecycle.suggestion import JOB as SUGGEST
+from engramlog_server.projections.lifecycle.suggestion import suggestions
 from engramlog_server.projections.lifecycle.sweep import sweep
 from engramlog_server.projections.views.view import OwnerView
 

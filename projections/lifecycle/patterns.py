@@ -32,7 +32,7 @@ from engramlog_server.projections.language.sensitivity.level import detect_sensi
 from engramlog_server.projections.language.statements import normalised
 from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.lifecycle.decision import Decision
-from engramlog_server.projections.lifecycle.judge.against import rejected_by
+from engramlog_server.projections.lifecycle.judge.statements import rejected_by
 from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.kind import (
     PATTERN_PREFIX,

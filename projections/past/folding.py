@@ -15,8 +15,7 @@ import msgspec
 from engramlog_server.events.envelope import AnyEvent, Stored, decode
 from engramlog_server.events.parameters import DEFAULTS, Parameters, ParameterValue
 from engramlog_server.projections.checks import EVERY, Check, unchecked
-from engramlog_server.projections.fold.evolve import evolve
-from engramlog_server.projections.fold.owner import FoldStep, OwnerHistory, OwnerState, ReadTurns, fold_on
+from engramlog_server.projections.fold.owner import FoldStep, OwnerHistory, OwnerState, ReadTurns, evolve, fold_on
 from engramlog_server.projections.fold.trust import facts_of
 from engramlog_server.projections.fold.working_set import OwnerSettings
 from engramlog_server.projections.memory.record import Memory

@@ -29,7 +29,7 @@ from engramlog_server.events.catalogue import (
 from engramlog_server.events.envelope import Event, Stored, decode, micros
 from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.projections.checks import Check, unchecked
-from engramlog_server.projections.fold.evolve import EventEffect, evolve, parameters_of
+from engramlog_server.projections.fold.owner import EventEffect, evolve, parameters_of
 from engramlog_server.projections.fold.trust import EntryFacts, facts_of
 from engramlog_server.projections.fold.working_set import OWNER, OwnerSettings, names
 from engramlog_server.projections.memory.record import Memory

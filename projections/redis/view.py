@@ -43,13 +43,11 @@ from engramlog_server.projections.fold.owner import OwnerState, decode_owner
 from engramlog_server.projections.fold.partition import Quarantine
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.memory.rejection import Rejections
-from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys
-from engramlog_server.projections.redis.changelog import ChangeLogs, Mark, read_names, read_packs
+from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys, cipher_of, open_pack, open_record
+from engramlog_server.projections.redis.history import ChangeLogs, Mark, RedisPast, read_names, read_packs
 from engramlog_server.projections.redis.job_notes import RedisDeletions, RedisUnjudged
-from engramlog_server.projections.redis.past import RedisPast
-from engramlog_server.projections.redis.scripts import DELTA
-from engramlog_server.projections.redis.sealed import cipher_of, open_pack, open_record
 from engramlog_server.projections.redis.store import (
+    DELTA,
     decode_quarantine,
     read_entries,
     read_owner,

@@ -14,8 +14,8 @@ from uuid import UUID
 import numpy as np
 
 from engramlog_server.events.envelope import from_micros, utc_text
-from engramlog_server.projections.fold.provenance import told as basis_told
-from engramlog_server.projections.fold.provenance import tree
+from engramlog_server.projections.fold.links import told as basis_told
+from engramlog_server.projections.fold.links import tree
 from engramlog_server.projections.index.correction_index import CorrectionIndex, Strengths
 from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from engramlog_server.projections.language.sentences import Drawn

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
-from engramlog_server.projections.fold.link import negation_state
+from engramlog_server.projections.fold.links import negation_state
 from engramlog_server.projections.memory.kind import is_turn
 from engramlog_server.projections.memory.record import CorrectionEntry, Memory, UserMention, with_changes
 from engramlog_server.projections.memory.sources import Aside, Asides, Author, aside_of

@@ -29,8 +29,7 @@ from engramlog_server.projections.checks import UNBOUNDED, Bounds, Check, counte
 from engramlog_server.projections.embedding.compared import VectorsCompared
 from engramlog_server.projections.embedding.meaning import KnownVectors
 from engramlog_server.projections.fold.changelog import Entry
-from engramlog_server.projections.fold.evolve import parameters_of
-from engramlog_server.projections.fold.owner import OwnerHistory, OwnerState, fold_on
+from engramlog_server.projections.fold.owner import OwnerHistory, OwnerState, fold_on, parameters_of
 from engramlog_server.projections.index.associations import AssociationIndex
 from engramlog_server.projections.index.conversation_index import NONE, ConversationIndex, KeptConversation, talk_then
 from engramlog_server.projections.index.correction_index import CorrectionIndex

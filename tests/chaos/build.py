@@ -12,13 +12,12 @@ from engramlog_server.events.envelope import Stored
 from engramlog_server.events.parameters import DEFAULTS
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.projections.fold.changelog import Entry, unpack
-from engramlog_server.projections.fold.evolve import parameters_of
-from engramlog_server.projections.fold.owner import decode_owner
+from engramlog_server.projections.fold.owner import decode_owner, parameters_of
 from engramlog_server.projections.fold.partition import Checkpoint, WorkingOwner, decode_all, encode_outcome, fold_batch
 from engramlog_server.projections.laws.weighted import factors
 from engramlog_server.projections.memory.record import decode_memory, encode_memory
 from engramlog_server.projections.redis.builds import BuildKeys
-from engramlog_server.projections.redis.changelog import read_packs
+from engramlog_server.projections.redis.history import read_packs
 from engramlog_server.projections.redis.store import decode_quarantine, read_checkpoint, read_parked
 from tests.chaos.faulty_worker import NEWER_KIND
 from tests.chaos.story import BEGIN, CLOCK

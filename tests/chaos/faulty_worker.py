@@ -9,7 +9,7 @@ from engramlog_server.events.redis.wire import Script
 from engramlog_server.ops.logs import start_logging
 from engramlog_server.ops.worker import run_worker
 from engramlog_server.projections.fold import partition
-from engramlog_server.projections.redis.scripts import COMMIT, ENTRY_CHECK, EPOCH_CHECK, START_CHECK, commit_script
+from engramlog_server.projections.redis.store import COMMIT, ENTRY_CHECK, EPOCH_CHECK, START_CHECK, commit_script
 from tests.chaos.fate import fated, parser
 
 NEWER_KIND = "MemoryKept.1"

@@ -17,8 +17,8 @@ from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import WirePool, open_wire
 from engramlog_server.projections.language.marks import MARKER
 from engramlog_server.projections.redis.create import read_identity
-from engramlog_server.projections.redis.room import FoldDebt
 from engramlog_server.projections.redis.store import read_checkpoint
+from engramlog_server.projections.redis.usage import FoldDebt
 from tests.chaos.attendants import live_keys
 from tests.chaos.cast import wait_until
 from tests.chaos.ledger import Ledger, Line

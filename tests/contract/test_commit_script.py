@@ -7,7 +7,7 @@ from typing import Any
 import redis
 
 from engramlog_server.events.redis.wire import open_wire
-from engramlog_server.projections.redis.scripts import COMMIT
+from engramlog_server.projections.redis.store import COMMIT
 from tests.rows import each_row
 
 CHECKPOINT, STREAM, RECORDS = "{c}:checkpoint", "{c}:stream", "{c}:records"

@@ -23,7 +23,7 @@ from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import open_the_store
 from engramlog_server.ops.wiring import JoinedApplication
 from engramlog_server.projections.embedding.choosing import Embedders
-from engramlog_server.projections.redis.meanings import Meanings
+from engramlog_server.projections.redis.vectors import Meanings
 from tests.acceptance.helpers.store import Store
 from tests.doubles.embedding import WordEmbedder
 from tests.given.events import Told, created, linked, merged, negated, parameters

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engramlog_server.projections.laws.modes import Mode
-from engramlog_server.projections.reports.sides import Side, Standings
+from engramlog_server.projections.reports.comparison import Side, Standings
 from engramlog_server.projections.shapes import SideStanding
 
 

@@ -14,8 +14,7 @@ from engramlog_server.events.validation import make_event
 from engramlog_server.projections.embedding.choosing import Embedders
 from engramlog_server.projections.embedding.meaning import Embedder, Sense, content_key
 from engramlog_server.projections.ranking.question import MeantQuestion
-from engramlog_server.projections.redis.meanings import Meanings
-from engramlog_server.projections.redis.vectors import RedisVectors
+from engramlog_server.projections.redis.vectors import Meanings, RedisVectors
 from engramlog_server.projections.redis.view import RedisViews
 from tests.doubles.embedding import WordEmbedder
 from tests.given.events import Told, moment

@@ -18,9 +18,8 @@ from engramlog_server.ops.encryption import carry_out
 from engramlog_server.ops.keys.master import KeyFile, keys_of, make_key_file
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store_replacement import OldStore
-from engramlog_server.projections.redis.builds import BuildKeys
+from engramlog_server.projections.redis.builds import BuildKeys, cipher_of
 from engramlog_server.projections.redis.create import known_identity, read_identity
-from engramlog_server.projections.redis.sealed import cipher_of
 from engramlog_server.projections.redis.store import read_checkpoint, read_record
 from tests.given.clusters.cluster import GivenCluster
 from tests.given.dumped import dump

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engramlog_server.events.parameters import DEFAULTS, changed
 from engramlog_server.projections.language.similar import SimilarPair, similar_pairs, similarity
-from engramlog_server.projections.lifecycle.joining import may_merge, merge_groups
+from engramlog_server.projections.lifecycle.merging import may_merge, merge_groups
 from engramlog_server.projections.memory.record import Memory
 
 WORDS = """

@@ -1,6 +1,6 @@
 """What the speaker takes back: a denial ("I misspoke, I do not have a dog"), or one value for another ("no, Friday").
 
-Rules read what is taken back; what of the known it means is the judge's matter (`projections.lifecycle.judge.correcting`). Only
+Rules read what is taken back; what of the known it means is the judge's matter (`projections.lifecycle.judge.corrections`). Only
 sentences that say nothing else: a value is a few words, and what is asked, supposed or quoted takes nothing back.
 """
 

@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from engramlog_server.projections.redis.builds import next_build
-from engramlog_server.projections.redis.scripts import COMMIT
+from engramlog_server.projections.redis.store import COMMIT
 from tests.chaos.attendants import live_keys
 from tests.chaos.cast import wait_until
 from tests.chaos.held import HeldDoor

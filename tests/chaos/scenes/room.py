@@ -11,7 +11,7 @@ from engramlog_server.events.errors import StoreFull
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.validation import make_event
 from engramlog_server.projections.language.marks import MARKER
-from engramlog_server.projections.redis.room import FoldDebt
+from engramlog_server.projections.redis.usage import FoldDebt
 from tests.chaos.cast import wait_until
 from tests.chaos.ledger import Line
 from tests.chaos.scene import grown_file, no_room_beyond, on_a_redis, on_up

@@ -15,7 +15,7 @@ from engramlog_server.ops.backup.folder import open_backup
 from engramlog_server.ops.backup.restore import restore_backup
 from engramlog_server.ops.settings import load_settings
 from engramlog_server.ops.store import open_the_store
-from engramlog_server.projections.redis.model_uses import day_key
+from engramlog_server.projections.redis.usage import day_key
 from tests.acceptance.helpers.cli import event, lines
 from tests.integration.backup.depot import EVENTS, OWNERS, Depot
 from tests.servers import RedisServer

@@ -16,8 +16,8 @@ from engramlog_server.events.redis.durability import UNPROVED, Proof
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import Wire, WirePool, open_wire
 from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys
-from engramlog_server.projections.redis.room import FoldDebt
 from engramlog_server.projections.redis.store import read_checkpoint
+from engramlog_server.projections.redis.usage import FoldDebt
 from tests.given.clusters.cluster import GivenCluster
 from tests.given.clusters.node import ClusterNode, slot_of
 from tests.given.samples import owner_in

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import redis
 
-from engramlog_server.projections.redis.scripts import COMMIT
+from engramlog_server.projections.redis.store import COMMIT
 from tests.chaos.cast import wait_until
 from tests.given.clusters.cluster import GivenCluster
 from tests.given.clusters.kept import SHARED_TIMEOUT_MS

@@ -20,7 +20,7 @@ from engramlog_server.events.errors import UnderReplicated as Unproved
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.ops.kept.heads import HeadKeeper
 from engramlog_server.ops.settings import Settings
-from engramlog_server.projections.redis.heads import live_heads
+from engramlog_server.projections.redis.create import live_heads
 from tests.given.http import QUICK, SHOWN, HttpStore, app_of, created, http_store, mentioned
 from tests.integration.live import wait_until
 from tests.servers import RedisServer, wheel_server

@@ -19,7 +19,7 @@ from engramlog_server.ops.kept.heads import HeadFile, HeadKeeper, LogChanged, he
 from engramlog_server.ops.settings import Settings
 from engramlog_server.projections.fold.partition import Checkpoint
 from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys
-from engramlog_server.projections.redis.heads import live_heads
+from engramlog_server.projections.redis.create import live_heads
 from engramlog_server.projections.redis.store import checkpoint_fields
 from tests.given.access import everybody as given
 from tests.given.http import HttpStore, created, http_store

@@ -19,9 +19,10 @@ from engramlog_server.events.encryption.key_ring import KeyRing
 from engramlog_server.events.entry import SECRET_BYTES
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.projections.embedding.vectors import VectorKeys
-from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys
-from engramlog_server.projections.redis.sealed import (
+from engramlog_server.projections.redis.builds import (
+    FIRST_BUILD,
     VECTOR,
+    BuildKeys,
     cipher_of,
     open_moment,
     open_pack,

@@ -28,10 +28,8 @@ from engramlog_server.ops.keys.master import keys_of, make_key_file, master_of
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore, open_the_store
 from engramlog_server.projections.fold.changelog import FIRST_LINK
-from engramlog_server.projections.redis.builds import BuildKeys, next_build
-from engramlog_server.projections.redis.create import known_identity
-from engramlog_server.projections.redis.heads import chain_on
-from engramlog_server.projections.redis.sealed import cipher_of
+from engramlog_server.projections.redis.builds import BuildKeys, cipher_of, next_build
+from engramlog_server.projections.redis.create import chain_on, known_identity
 from engramlog_server.projections.redis.store import read_checkpoint, read_record
 from tests.given.clusters.cluster import GivenCluster
 from tests.given.samples import mention

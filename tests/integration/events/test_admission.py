@@ -12,7 +12,7 @@ from engramlog_server.events.envelope import Prepared
 from engramlog_server.events.errors import StoreFull
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import open_wire
-from engramlog_server.projections.redis.room import FoldDebt
+from engramlog_server.projections.redis.usage import FoldDebt
 from tests.integration.live import Live, live_store, wait_until
 from tests.servers import RedisServer
 

@@ -14,7 +14,7 @@ from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.projections.fold.changelog import Entry, unpack
 from engramlog_server.projections.redis.builds import BuildKeys
-from engramlog_server.projections.redis.changelog import read_packs
+from engramlog_server.projections.redis.history import read_packs
 from engramlog_server.projections.redis.view import RedisViews
 from tests.integration.live import Live, live_store, wait_until
 from tests.servers import RedisServer

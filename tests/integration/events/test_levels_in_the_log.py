@@ -12,7 +12,7 @@ from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.projections.fold.owner import fold_owner
 from engramlog_server.projections.language.marks import MARKER
 from engramlog_server.projections.language.sensitivity.level import LEVEL_RULES, Index, _of_name, judged_under
-from engramlog_server.projections.lifecycle import rereading
+from engramlog_server.projections.lifecycle import extraction
 from engramlog_server.projections.memory.working_memory import Turn, read_said
 from tests.given.events import Told, created, made_ready, revised
 from tests.integration.consumers.jobs.test_lifecycle_jobs import Jobs
@@ -66,6 +66,6 @@ def test_what_the_door_judged_by_todays_rules_is_not_read_again_until_they_chang
         append(store)
         levels = Levels(open_wire(store.client), store.log, store.identity.tags[0], 0)
         assert levels.waiting() == ([], len(TOLD))
-        for module in (rereading, redis_levels):
+        for module in (extraction, redis_levels):
             monkeypatch.setattr(module, "LEVEL_RULES", LEVEL_RULES + 1)
         assert levels.waiting() == (["ada"], len(TOLD))

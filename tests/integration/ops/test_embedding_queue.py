@@ -19,7 +19,7 @@ from engramlog_server.ops.store import OpenStore
 from engramlog_server.ops.wiring import EmbeddingQueue, JoinedApplication, open_application
 from engramlog_server.projections.embedding.choosing import Embedders
 from engramlog_server.projections.language.contradiction.change import no_model
-from engramlog_server.projections.redis.meanings import Meanings
+from engramlog_server.projections.redis.vectors import Meanings
 from tests.doubles.embedding import WordEmbedder
 from tests.patience import PATIENCE
 

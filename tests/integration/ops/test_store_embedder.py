@@ -29,8 +29,7 @@ from engramlog_server.projections.embedding.choosing import EmbedderChosen, Embe
 from engramlog_server.projections.embedding.embedder import CachingEmbedder
 from engramlog_server.projections.embedding.meaning import Embedder
 from engramlog_server.projections.redis.create import known_identity, open_store
-from engramlog_server.projections.redis.meanings import Meanings
-from engramlog_server.projections.redis.vectors import RedisVectors
+from engramlog_server.projections.redis.vectors import Meanings, RedisVectors
 from tests.doubles.embedding import WordEmbedder
 from tests.given.http import client_of
 from tests.integration.live import live_store

@@ -10,7 +10,7 @@ from engramlog_server.events.encryption.skeleton import without_words
 from engramlog_server.events.envelope import Stored, decode, encode
 from engramlog_server.projections.fold.owner import fold_owner
 from engramlog_server.projections.memory.record import Memory
-from engramlog_server.projections.reports.erasure.reach import OwnersLog
+from engramlog_server.projections.reports.erasure import OwnersLog
 from tests.examples import examples
 from tests.given.events import Told, differences, erased, of_old, secret_of, stored
 from tests.given.histories import IDS, MERGES, histories

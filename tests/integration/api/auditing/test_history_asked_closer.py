@@ -9,7 +9,7 @@ import pytest
 from engramlog_server.api.work.patience import Patience, with_patience
 from engramlog_server.events.errors import DeadlineExceeded, InputError
 from engramlog_server.projections.laws import LAWS
-from engramlog_server.projections.redis.past import MomentLimits, RedisPast
+from engramlog_server.projections.redis.history import MomentLimits, RedisPast
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import (
     accessed,

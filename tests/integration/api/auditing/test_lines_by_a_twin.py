@@ -23,7 +23,7 @@ from engramlog_server.consumers.fold.rebuild import rebuild_partition
 from engramlog_server.events.catalogue import MemoriesAccessed, SynonymDefined
 from engramlog_server.events.envelope import Stored, decode, from_micros, utc_text
 from engramlog_server.events.errors import InputError, NotFound
-from engramlog_server.projections.redis.past import WORTH, MomentLimits
+from engramlog_server.projections.redis.history import EVENTS_WORTH, MomentLimits
 from tests.acceptance.helpers.store import Store
 from tests.given.client import Service
 from tests.given.events import (
@@ -359,7 +359,7 @@ def test_what_is_asked_of_the_past_is_what_an_owner_answers_to_whom_nothing_else
 ) -> None:
     log = told(store, data, st.one_of(events, more, data.draw(st.sampled_from([more, aside]))))
     store.app.views.moments.limits = data.draw(st.sampled_from([MomentLimits(), EAGER_MOMENTS]))
-    store.app.views.moments.worth = data.draw(st.sampled_from([1, WORTH]))
+    store.app.views.moments.worth = data.draw(st.sampled_from([1, EVENTS_WORTH]))
     for _ in range(3):
         asked = asked_of(data, log)
         if asked.times == {"as_of": None, "known": None}:

@@ -25,8 +25,8 @@ from engramlog_server.projections.laws import LAWS
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.ranking.recall import search
 from engramlog_server.projections.ranking.search_request import SearchRequest
+from engramlog_server.projections.reports.comparison import Side
 from engramlog_server.projections.reports.listing import listing
-from engramlog_server.projections.reports.sides import Side
 from engramlog_server.projections.views.query import ViewQuery
 from engramlog_server.projections.views.view import OwnerView
 from tests.acceptance.helpers.store import Store

@@ -10,7 +10,7 @@ from engramlog_server.api.requests.checks import HIDDEN
 from engramlog_server.api.work.patience import Patience, with_patience
 from engramlog_server.events.catalogue import Ground
 from engramlog_server.events.errors import DeadlineExceeded, InputError
-from engramlog_server.projections.reports.sources import BY
+from engramlog_server.projections.reports.strikes import BY
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import Told, brought_back, created, deleted, in_session, mentioned, purged, set_aside
 from tests.given.said import said

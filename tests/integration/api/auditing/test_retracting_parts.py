@@ -17,7 +17,7 @@ from engramlog_server.events.partitions import parse_position
 from engramlog_server.events.standing import Speaker
 from engramlog_server.events.validation import make_event, ready
 from engramlog_server.projections.decide.commands import EVENT
-from engramlog_server.projections.reports.undoing import ACT
+from engramlog_server.projections.reports.retraction import ACT
 from tests.acceptance.helpers.store import Store
 from tests.examples import examples
 from tests.given.events import (

@@ -11,8 +11,8 @@ from engramlog_server.api.choices import MOST_CHANGES
 from engramlog_server.api.work.patience import NeedsHeavyLane, Patience, with_patience
 from engramlog_server.events.errors import DeadlineExceeded, InputError
 from engramlog_server.projections.fold.changelog import Entry
-from engramlog_server.projections.fold.provenance import tree
-from engramlog_server.projections.redis.changelog import ChangeLogs
+from engramlog_server.projections.fold.links import tree
+from engramlog_server.projections.redis.history import ChangeLogs
 from engramlog_server.projections.redis.view import RedisViews
 from tests.given.events import created as created_event
 from tests.given.events import folded
@@ -117,7 +117,7 @@ def test_a_cursor_of_before_a_rebuild_says_that_one_must_begin_again(
 
 
 def test_a_page_reads_no_more_packs_than_it_takes(store: HttpStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engramlog_server.projections.redis.changelog.PACKS", 1)
+    monkeypatch.setattr("engramlog_server.projections.redis.history.PACKS", 1)
     read: list[int] = []
     monkeypatch_unpack(monkeypatch, read)
     store.application.reader.history("alice", limit=10)
@@ -137,7 +137,7 @@ def test_packs_without_the_memory_are_passed_over_unread(store: HttpStore, monke
 
 def monkeypatch_unpack(monkeypatch: pytest.MonkeyPatch, read: list[int]) -> None:
     """Note each pack whose entries are decoded."""
-    import engramlog_server.projections.redis.changelog as module
+    import engramlog_server.projections.redis.history as module
 
     real = module.unpack
 
@@ -189,7 +189,7 @@ def test_no_answer_to_why_tells_more_than_a_page_holds(store: HttpStore, monkeyp
 
 
 def test_why_ends_where_its_time_does(store: HttpStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engramlog_server.projections.redis.changelog.PACKS", 1)
+    monkeypatch.setattr("engramlog_server.projections.redis.history.PACKS", 1)
 
     class Ended(Patience):
         def check(self, done: int, total: int) -> None:

@@ -19,7 +19,7 @@ from engramlog_server.events.errors import InputError, InvalidEvent
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.ops.logs import start_logging, teller
 from engramlog_server.projections.embedding.choosing import Embedders
-from engramlog_server.projections.redis.meanings import Meanings
+from engramlog_server.projections.redis.vectors import Meanings
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.doubles.embedding import WordEmbedder
 from tests.given.events import Told, created, negated, of_old

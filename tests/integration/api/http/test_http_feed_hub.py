@@ -25,7 +25,7 @@ from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import BeyondHead, DeadlineExceeded, LogGap, StoreUnavailable
 from engramlog_server.projections.checks import Check
 from engramlog_server.projections.fold.changelog import Entry
-from engramlog_server.projections.redis.changelog import Mark
+from engramlog_server.projections.redis.history import Mark
 from engramlog_server.projections.redis.view import Tail
 from engramlog_server.projections.views.event_words import UNTOLD
 from tests.given.http import messages

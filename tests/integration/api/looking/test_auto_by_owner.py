@@ -13,7 +13,7 @@ from engramlog_server.events.errors import BadSetting, EmbedderFailed, InputErro
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.projections.embedding.choosing import EmbedderPlan, Embedders
 from engramlog_server.projections.embedding.meaning import EmbeddedQuestion
-from engramlog_server.projections.redis.meanings import Meanings
+from engramlog_server.projections.redis.vectors import Meanings
 from tests.doubles.embedding import WordEmbedder
 from tests.given.events import Told, created, deleted, parameters, purged
 from tests.given.vectors import Vectors

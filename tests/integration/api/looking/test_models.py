@@ -18,7 +18,7 @@ from engramlog_server.events.redis.wire import WirePool
 from engramlog_server.ops.models import counted, model_of
 from engramlog_server.ops.settings import Settings
 from engramlog_server.projections.models.chat import CountedChat, ModelAsked, ModelUsage
-from engramlog_server.projections.redis.model_uses import ModelLedger, day_key, last_days
+from engramlog_server.projections.redis.usage import ModelLedger, day_key, last_days
 from engramlog_server.projections.shapes import ChatSet
 from tests.given.http import HttpStore, http_store
 

@@ -14,11 +14,11 @@ from engramlog_server.api.services.capacity import OUTSIDE
 from engramlog_server.api.services.remembering import NewTurn
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.wiring import JoinedApplication, open_application
-from engramlog_server.projections.redis import room
+from engramlog_server.projections.redis import usage
 
 KINDS = {
-    "ev": room.EVENTS, "ids": room.IDS, "st": room.MEMORIES, "chg": room.CHANGES, "log": room.LOG,
-    "tail": room.LOG, "vea": "marks of jobs", "vec": room.VECTORS, "vep": room.VECTORS, "idx": room.INDEX, "past": room.PASTS,
+    "ev": usage.EVENTS, "ids": usage.IDS, "st": usage.MEMORIES, "chg": usage.CHANGES, "log": usage.LOG,
+    "tail": usage.LOG, "vea": "marks of jobs", "vec": usage.VECTORS, "vep": usage.VECTORS, "idx": usage.INDEX, "past": usage.PASTS,
 }  # fmt: skip
 """Parts by the name in a key."""
 NAME = re.compile(rb"\{[^}]*\}:(?:v[\d.]+:)?([a-z]+)")
@@ -42,7 +42,7 @@ def by_every_key(application: Application) -> Counter[str]:
     client, found = application._store.client, Counter[str]()
     for key in client.scan_iter(count=1_000):
         name = NAME.match(key)
-        part = KINDS.get(name[1].decode(), room.OWNERS) if name else "identity"
+        part = KINDS.get(name[1].decode(), usage.OWNERS) if name else "identity"
         found[part] += client.memory_usage(key, samples=0)
     return found
 
@@ -54,8 +54,8 @@ def parts(application: Application) -> dict[str, int]:
 def test_the_account_is_what_the_keys_take_and_reaches_the_memory_used(
     application: Application, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(room, "MOST_OWNERS", 100)
-    monkeypatch.setattr(room, "MOST_BUCKETS", 512)
+    monkeypatch.setattr(usage, "MOST_OWNERS", 100)
+    monkeypatch.setattr(usage, "MOST_BUCKETS", 512)
     told, exact = parts(application), by_every_key(application)
     assert set(told) - {OUTSIDE} == set(exact) - {"identity", "marks of jobs"}
     assert {part: size for part, size in told.items() if size != pytest.approx(exact.get(part, size), rel=0.1)} == {}
@@ -67,6 +67,6 @@ def test_the_account_is_what_the_keys_take_and_reaches_the_memory_used(
 
 def test_a_sample_of_owners_and_hashes_comes_near(application: Application) -> None:
     told, exact = parts(application), by_every_key(application)
-    for part in (room.EVENTS, room.MEMORIES, room.CHANGES, room.LOG, room.VECTORS):
+    for part in (usage.EVENTS, usage.MEMORIES, usage.CHANGES, usage.LOG, usage.VECTORS):
         assert told[part] == pytest.approx(exact[part], rel=0.2), part
-    assert told[room.IDS] == pytest.approx(exact[room.IDS], rel=0.5)
+    assert told[usage.IDS] == pytest.approx(exact[usage.IDS], rel=0.5)

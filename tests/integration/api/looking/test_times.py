@@ -16,7 +16,7 @@ from engramlog_server.events.envelope import from_micros, micros, utc_text
 from engramlog_server.events.errors import BeyondHead, InputError
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys
-from engramlog_server.projections.redis.past import EVENTS, RedisPast
+from engramlog_server.projections.redis.history import EVENTS, RedisPast
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import accessed, created, deleted, in_session, mentioned, negated, purged, set_aside
 from tests.given.said import said

@@ -15,7 +15,8 @@ from engramlog_server.consumers.verify.partition import verify_partition
 from engramlog_server.consumers.verify.past import PastComparison
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.projections.redis.builds import FIRST_BUILD
-from engramlog_server.projections.redis.past import EVENTS, HEAD, MomentLimits
+from engramlog_server.projections.redis.history import EVENTS, MomentLimits
+from engramlog_server.projections.redis.store import MOMENTS
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.given.events import created, deleted, mentioned, negated, purged
 from tests.rows import each_row
@@ -81,7 +82,7 @@ def test_what_a_purged_memory_corrected_is_told_of_no_past_nor_kept(
     for times in ({"known": before}, {"known": after}, {"as_of": day(5)}, {"as_of": day(91)}):
         assert words not in str(store.reader.get(owner, "old", reveal=True, trace=False, **times))
     key, redis = store.app.views.changelogs.keys(owner, FIRST_BUILD).moments(owner), store.app.views._wires._client
-    parts = [zlib.decompress(raw[4:]) for name, raw in redis.hgetall(key).items() if name != HEAD.encode()]
+    parts = [zlib.decompress(raw[4:]) for name, raw in redis.hgetall(key).items() if name != MOMENTS.encode()]
     assert parts
     assert words.encode() not in b"".join(parts)
 
@@ -175,7 +176,7 @@ def test_parts_that_changed_places_begin_no_past(
     place = newest(store, owner)
     expected = store.reader.list(owner, known=place)
     key, redis = store.app.views.changelogs.keys(owner, FIRST_BUILD).moments(owner), store.app.views._wires._client
-    one, other = sorted(name for name in redis.hkeys(key) if name != HEAD.encode())[-2:]
+    one, other = sorted(name for name in redis.hkeys(key) if name != MOMENTS.encode())[-2:]
     redis.hset(key, mapping={one: redis.hget(key, other), other: redis.hget(key, one)})
     store.reader._pasts._kept.clear()
     assert store.reader.list(owner, known=place) == expected

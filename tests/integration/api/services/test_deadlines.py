@@ -21,7 +21,7 @@ from engramlog_server.events.errors import DeadlineExceeded
 from engramlog_server.projections.checks import Bounds
 from engramlog_server.projections.fold.changelog import Entry
 from engramlog_server.projections.memory.working_memory import Turn
-from engramlog_server.projections.redis import changelog as redis_changelog
+from engramlog_server.projections.redis import history as redis_changelog
 from engramlog_server.projections.redis.view import RedisViews
 from engramlog_server.projections.views.answered import uses_of
 from tests.given.http import HttpStore, app_of, client_of, created, event, http_store, mentioned
@@ -231,7 +231,7 @@ def test_whoever_waits_for_an_owner_s_view_waits_no_longer_than_its_time(store: 
 def test_restoring_ends_while_it_reads_the_change_log_and_writes_nothing_then(
     store: HttpStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engramlog_server.projections.redis.changelog.PACKS", 1)
+    monkeypatch.setattr("engramlog_server.projections.redis.history.PACKS", 1)
     store.application.deleter.delete_many("alice", ["m7"])
     log = store.application.log
     head = [log.head(number) for number in range(log.partitions)]
@@ -288,8 +288,8 @@ def test_ids_that_were_taken_are_found_without_reading_the_whole_change_log(
         read.append(len(found[1]))
         return found
 
-    monkeypatch.setattr("engramlog_server.projections.redis.changelog.PACKS", 1)
-    monkeypatch.setattr("engramlog_server.projections.redis.changelog.unpack", noted)
+    monkeypatch.setattr("engramlog_server.projections.redis.history.PACKS", 1)
+    monkeypatch.setattr("engramlog_server.projections.redis.history.unpack", noted)
     record = {"engramlog": 1, "memory_id": "m1", "created_at": "2026-01-05T08:00:00Z", "content": "Another", **KEPT}
     answer = store.application.records.take_in_whole([orjson.dumps(record)], RecordOptions(owner="alice"))
     assert (answer.ids_taken, sum(read) < whole / 2) == (["m1"], True)

@@ -107,7 +107,7 @@ def test_a_stopped_question_is_a_504_that_says_how_far_it_came(
 def test_entries_go_on_from_any_place_whatever_was_written_meanwhile(
     store: HttpStore, newest: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engramlog_server.projections.redis.changelog.PACKS", 2)
+    monkeypatch.setattr("engramlog_server.projections.redis.history.PACKS", 2)
     logs = store.application.views.changelogs
     whole = [entry for _, entry in logs.entries("alice", newest=newest)]
     assert whole == (views := store.application.views.history("alice")[1])[:: -1 if newest else 1]
@@ -125,7 +125,7 @@ def test_entries_go_on_from_any_place_whatever_was_written_meanwhile(
 def test_a_log_that_vanishes_while_it_is_read_is_no_shorter_log(
     store: HttpStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engramlog_server.projections.redis.changelog.PACKS", 2)
+    monkeypatch.setattr("engramlog_server.projections.redis.history.PACKS", 2)
     views = store.application.views
     reading = views.changelogs.entries("alice")
     next(reading)

@@ -14,7 +14,8 @@ from engramlog_server.events.partitions import partition_of
 from engramlog_server.projections.past import moments
 from engramlog_server.projections.past.moments import with_sum, without_sum
 from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys
-from engramlog_server.projections.redis.past import HEAD, MomentLimits, RedisPast
+from engramlog_server.projections.redis.history import MomentLimits, RedisPast
+from engramlog_server.projections.redis.store import MOMENTS
 from tests.acceptance.helpers.store import Store, day, embedded_store
 from tests.given.events import accessed, created, deleted, mentioned, negated, purged, revised
 
@@ -134,7 +135,7 @@ def test_the_second_question_folds_a_few_events_alone(store: Store, ada: str, mo
 
 def contents(store: Store, owner: str) -> bytes:
     found = client(store).hgetall(keys_of(store, owner).moments(owner))
-    return b"".join(zlib.decompress(without_sum(raw)) for name, raw in found.items() if name != HEAD.encode())
+    return b"".join(zlib.decompress(without_sum(raw)) for name, raw in found.items() if name != MOMENTS.encode())
 
 
 def test_a_purge_takes_away_what_is_kept_and_what_is_kept_then_has_nothing_of_it(store: Store, ada: str) -> None:
@@ -195,7 +196,7 @@ def test_who_does_not_know_of_a_purge_keeps_nothing_of_what_it_took_away(
     forget(store)
     store.reader.list(ada, **place)
     assert not story
-    assert client(store).hkeys(keys_of(store, ada).moments(ada)) == [HEAD.encode()]
+    assert client(store).hkeys(keys_of(store, ada).moments(ada)) == [MOMENTS.encode()]
 
 
 def differences(store: Store, owner: str) -> list[str]:
@@ -231,7 +232,7 @@ def test_damage_is_told_and_a_question_is_answered_from_the_log(
     last = max((name for name in redis.hkeys(keys.moments(ada)) if name.isdigit()), key=int)
     key, field = (keys.index(ada), b"events:0") if what == "times" else (keys.moments(ada), last)
     if what == "head":
-        field = HEAD.encode()
+        field = MOMENTS.encode()
     kept = redis.dump(key)
     raw = redis.hget(key, field)
     try:
@@ -252,7 +253,7 @@ def test_damage_is_told_and_a_question_is_answered_from_the_log(
 def test_nothing_is_kept_where_redis_is_full_and_the_answer_is_the_same(
     store: Store, ada: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engramlog_server.projections.redis.past.memory_share", lambda _wire: 0.76)
+    monkeypatch.setattr("engramlog_server.projections.redis.history.memory_share", lambda _wire: 0.76)
     forget(store)
     store.reader.list(ada, **times_of(store, ada)[0])
     assert client(store).exists(keys_of(store, ada).moments(ada)) == 0

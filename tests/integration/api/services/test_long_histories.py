@@ -10,9 +10,9 @@ import pytest
 from engramlog_server.consumers.verify.partition import verify_partition
 from engramlog_server.events.errors import DamagedState
 from engramlog_server.events.partitions import partition_of
-from engramlog_server.projections.redis import changelog
+from engramlog_server.projections.redis import history
 from engramlog_server.projections.redis.builds import BuildKeys
-from engramlog_server.projections.redis.changelog import ChangeLogs
+from engramlog_server.projections.redis.history import ChangeLogs
 from tests.given.http import HttpStore, created, event, http_store, mentioned
 
 MEMORIES = 30
@@ -37,7 +37,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
 @pytest.fixture
 def indexed(store: HttpStore, monkeypatch: pytest.MonkeyPatch) -> ChangeLogs:
     """The index of Alice's change log is made as soon as there is anything."""
-    monkeypatch.setattr(changelog, "WORTH", 1)
+    monkeypatch.setattr(history, "WORTH", 1)
     return store.application.views.changelogs
 
 

@@ -20,8 +20,8 @@ from engramlog_server.projections.embedding.idle import messages
 from engramlog_server.projections.embedding.meaning import EmbeddedQuestion, Sense
 from engramlog_server.projections.embedding.minilm import MODEL, MiniLM
 from engramlog_server.projections.ranking.question import MeantQuestion
-from engramlog_server.projections.redis import meanings as redis_meanings
-from engramlog_server.projections.redis.meanings import Meanings
+from engramlog_server.projections.redis import vectors as redis_meanings
+from engramlog_server.projections.redis.vectors import Meanings
 from engramlog_server.projections.views.view import OwnerView
 from tests.doubles.embedding import WordEmbedder
 from tests.given.events import created, negated, parameters, revised
@@ -43,7 +43,7 @@ left_to_the_job = pytest.mark.usefixtures("_left_to_the_job")
 
 @pytest.fixture
 def _left_to_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engramlog_server.projections.redis.meanings.MOST_AT_A_QUESTION", 0)
+    monkeypatch.setattr("engramlog_server.projections.redis.vectors.MOST_AT_A_QUESTION", 0)
 
 
 @pytest.fixture

@@ -16,7 +16,7 @@ from engramlog_server.projections.choices import RANKINGS
 from engramlog_server.projections.embedding.choosing import Embedders
 from engramlog_server.projections.laws.modes import MODES
 from engramlog_server.projections.ranking.search_request import BY_MEANING
-from engramlog_server.projections.redis.meanings import Meanings
+from engramlog_server.projections.redis.vectors import Meanings
 from tests.acceptance.helpers.store import Store, embedded_store
 from tests.doubles.embedding import WordEmbedder
 from tests.given.events import Told, accessed, created, deleted, linked, mentioned, negated, purged

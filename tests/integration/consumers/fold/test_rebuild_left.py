@@ -21,8 +21,7 @@ from engramlog_server.events.errors import DamagedState, LostLease
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.projections.fold.partition import WindowLimits
 from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys, drop_build
-from engramlog_server.projections.redis.scripts import SWITCH
-from engramlog_server.projections.redis.store import read_checkpoint, take_lease
+from engramlog_server.projections.redis.store import SWITCH, read_checkpoint, take_lease
 from tests.given.alarms import KeptAlarms
 from tests.integration.consumers.fold.test_rebuild import OWNERS, fill
 from tests.integration.live import Live, live_store, wait_until

@@ -57,7 +57,7 @@ left_to_the_job = pytest.mark.usefixtures("_left_to_the_job")
 
 @pytest.fixture
 def _left_to_the_job(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engramlog_server.projections.redis.meanings.MOST_AT_A_QUESTION", 0)
+    monkeypatch.setattr("engramlog_server.projections.redis.vectors.MOST_AT_A_QUESTION", 0)
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ from engramlog_server.events.envelope import AnyEvent, decode, from_micros, prep
 from engramlog_server.events.errors import ModelFailed
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.events.validation import make_event
-from engramlog_server.projections.lifecycle.extracting import verdicts
+from engramlog_server.projections.lifecycle.extraction import verdicts
 from engramlog_server.projections.memory.record import HOUR
 from engramlog_server.projections.models.chat import Chat, ModelUsage, Unfit
 from engramlog_server.projections.redis import said as redis_said

@@ -16,7 +16,7 @@ from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.events.validation import make_event
 from engramlog_server.projections.language.sensitivity import level as sensitivity_level
-from engramlog_server.projections.lifecycle import LEVELS, rereading
+from engramlog_server.projections.lifecycle import LEVELS, extraction
 from tests.given.events import Told, created
 from tests.integration.consumers.jobs.test_lifecycle_jobs import Jobs, poison
 from tests.integration.live import Live, live_store, wait_until
@@ -59,7 +59,7 @@ def told(jobs: Jobs, live: Live, monkeypatch: pytest.MonkeyPatch) -> tuple[str, 
         for owner in owners:
             jobs.tell(owner, created(DIARY), created(TEA, "n"))
         wait_until(live.folded)
-    for module in (rereading, redis_levels):
+    for module in (extraction, redis_levels):
         monkeypatch.setattr(module, "LEVEL_RULES", sensitivity_level.LEVEL_RULES + 1)
     return owners
 
@@ -128,7 +128,7 @@ def test_a_mark_that_is_damaged_or_of_other_rules_is_no_mark(
     served.run("daily", number)
     key = LogKeys(live.identity.tags[number]).levels
     assert waiting(live, number) == []
-    for module in (rereading, redis_levels):
+    for module in (extraction, redis_levels):
         monkeypatch.setattr(module, "LEVEL_RULES", sensitivity_level.LEVEL_RULES + 2)
     assert told[0] in waiting(live, number)
     for damaged in (b"", b"\xff", b"\x93\x02\xff\x90"):
@@ -162,7 +162,7 @@ def judged(live: Live, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
         log.append([live.event(created(text, memory_id).data, owner) for text, memory_id in ((DIARY, "m"), (TEA, "n"))])
     log.close()
     wait_until(live.folded)
-    for module in (rereading, redis_levels):
+    for module in (extraction, redis_levels):
         monkeypatch.setattr(module, "LEVEL_RULES", sensitivity_level.LEVEL_RULES + 1)
     return owners
 

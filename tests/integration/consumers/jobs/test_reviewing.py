@@ -17,7 +17,7 @@ from engramlog_server.events.catalogue import MemoryDeleted
 from engramlog_server.events.envelope import AnyEvent, decode
 from engramlog_server.events.errors import BadSetting, ModelFailed
 from engramlog_server.events.partitions import partition_of
-from engramlog_server.projections.lifecycle.reviewing_by_model import ModelReviewer
+from engramlog_server.projections.lifecycle.review import ModelReviewer
 from engramlog_server.projections.models.chat import Chat
 from engramlog_server.projections.models.model_chat import ModelChat
 from tests.doubles.model_endpoint import ModelEndpoint, completion, model_endpoint

@@ -12,7 +12,7 @@ from engramlog_server.events.encryption.key_store import Wiped
 from engramlog_server.events.errors import LogGap
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.wire import Argument, ServerWire, open_wire
-from engramlog_server.projections.reports.erasure.reach import Reach
+from engramlog_server.projections.reports.erasure import Reach
 from tests.integration.erasure.erased import ADA, NEIGHBOURS, Erasing
 from tests.servers import RedisServer
 

@@ -12,7 +12,7 @@ from engramlog_server.events.catalogue import EventDiscarded
 from engramlog_server.events.entry import digest
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import UndecodableEvent
-from engramlog_server.projections.fold import evolve
+from engramlog_server.projections.fold import owner
 from engramlog_server.projections.fold.changelog import DECISIONS
 from engramlog_server.projections.fold.owner import fold_owner
 from engramlog_server.projections.fold.partition import (
@@ -138,8 +138,8 @@ def test_an_exception_in_evolve_parks_the_owner_and_is_told(monkeypatch: pytest.
     def broken(working: object, data: object, event: object) -> None:
         raise ZeroDivisionError("a bug")
 
-    handlers = {**evolve.HANDLERS, type(reinforced().data): broken}
-    monkeypatch.setattr(evolve, "HANDLERS", handlers)
+    handlers = {**owner.HANDLERS, type(reinforced().data): broken}
+    monkeypatch.setattr(owner, "HANDLERS", handlers)
     log = log_of(("ada", created()), ("ada", reinforced(day=1)), ("bob", created()), ("ada", mentioned(day=2)))
     told: list[tuple[int, str]] = []
     owners = {"ada": WorkingOwner(), "bob": WorkingOwner()}

@@ -9,7 +9,7 @@ import pytest
 
 from engramlog_server.events.parameters import DEFAULTS, changed
 from engramlog_server.projections.language.similar import similar_pairs, similarity
-from engramlog_server.projections.lifecycle.joining import may_merge, merge_groups
+from engramlog_server.projections.lifecycle.merging import may_merge, merge_groups
 from engramlog_server.projections.memory.record import CorrectionEntry, Memory, with_changes
 from tests.given.events import Told, at, created, deleted, folded, in_conflict, mentioned, merged, negated, restored
 from tests.rows import each_row

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engramlog_server.events.catalogue import MemoryMerged
-from engramlog_server.projections.lifecycle.joining_by_model import (
+from engramlog_server.projections.lifecycle.merging import (
     MOST_QUESTIONS,
     MOST_SHOWN,
     alike_statements,

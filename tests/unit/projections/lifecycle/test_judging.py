@@ -10,7 +10,7 @@ from engramlog_server.events.catalogue import MemoryNegated
 from engramlog_server.events.envelope import derived_id
 from engramlog_server.events.errors import StoreMismatch
 from engramlog_server.projections.lifecycle import Decision, plan
-from engramlog_server.projections.lifecycle.extracting import verdicts
+from engramlog_server.projections.lifecycle.extraction import verdicts
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, at, created, deleted, of_old, readmitted, rejected
 from tests.given.views import NAMING, viewed

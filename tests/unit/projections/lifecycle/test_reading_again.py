@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.lifecycle.extracting import read_again
+from engramlog_server.projections.lifecycle.extraction import read_again
 from tests.given.events import Told, at, created, deleted
 from tests.unit.projections.lifecycle.test_judging import carried_out, turn, view_of
 

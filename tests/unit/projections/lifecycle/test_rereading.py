@@ -20,7 +20,7 @@ from engramlog_server.events.standing import ACTORS
 from engramlog_server.projections.fold.owner import fold_owner
 from engramlog_server.projections.language.sensitivity.level import LEVEL_RULES
 from engramlog_server.projections.lifecycle import LEVELS, Decision, plan
-from engramlog_server.projections.lifecycle.rereading import is_outdated, levels_today
+from engramlog_server.projections.lifecycle.extraction import is_outdated, levels_today
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import (
     Told,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.lifecycle.reviewing import ReviewDecision, answered, decided, questions, reviews
+from engramlog_server.projections.lifecycle.review import ReviewDecision, answered, decided, questions, reviews
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import (
     Story,

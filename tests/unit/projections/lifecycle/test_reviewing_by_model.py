@@ -8,17 +8,20 @@ import pytest
 
 from engramlog_server.events.catalogue import MemoryPromoted
 from engramlog_server.events.errors import ModelFailed
-from engramlog_server.projections.lifecycle.reviewing import ReviewDecision, ReviewQuestion, decided, questions
-from engramlog_server.projections.lifecycle.reviewing_by_model import (
+from engramlog_server.projections.lifecycle.review import (
     NEAREST,
     ROUNDS,
     ModelReviewer,
     ReviewAnswer,
+    ReviewDecision,
+    ReviewQuestion,
     answer_of,
     briefing,
     choices,
+    decided,
     fitting,
     found,
+    questions,
     without_model,
 )
 from engramlog_server.projections.models.chat import Unfit

@@ -12,8 +12,8 @@ from engramlog_server.events.catalogue import MemoriesLinked, MemoryCreated, Mem
 from engramlog_server.events.errors import InputError, NotFound
 from engramlog_server.projections.decide.merging import done_as_suggested, merge_suggested
 from engramlog_server.projections.embedding.meaning import KnownVectors
-from engramlog_server.projections.lifecycle import Decision, plan, suggesting
-from engramlog_server.projections.lifecycle.suggesting import MOST_NAMED, MOST_WAITING
+from engramlog_server.projections.lifecycle import Decision, plan, suggestion
+from engramlog_server.projections.lifecycle.suggestion import MOST_NAMED, MOST_WAITING
 from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Story, Told, at, created, deleted, memory, negated, revised
@@ -245,7 +245,7 @@ def test_what_was_not_asked_three_times_in_other_words_is_not(texts: tuple[str, 
 
 
 def test_of_the_questions_that_are_read_the_newest_are_compared(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suggesting, "MOST_QUESTIONS", 3)
+    monkeypatch.setattr(suggestion, "MOST_QUESTIONS", 3)
     assert len(planned(asked("Which shop sells wool socks?", *ASKED), ALIKE_ASKED)) == 1
     view = view_of(asked(*ASKED, "I went to town", "Which shop sells wool socks?"), ALIKE_ASKED)
     assert plan(view, at(30), ("suggest",)) == []
@@ -255,7 +255,7 @@ def test_of_the_questions_that_are_read_the_newest_are_compared(monkeypatch: pyt
 
 
 def test_where_as_many_wait_as_may_nothing_is_compared_and_this_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suggesting, "MOST_WAITING", 1)
+    monkeypatch.setattr(suggestion, "MOST_WAITING", 1)
     view = view_of(told(SHORT, FULL), SAME)
     assert len(plan(view, at(30), ("suggest",))) == 1
     assert view.compared_today is not None

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from engramlog_server.events.catalogue import MemoryMerged, TurnsExtracted
-from engramlog_server.projections.lifecycle.extracting import extractions, turns_heard, unread_turns
-from engramlog_server.projections.lifecycle.judge.talk import still_standing
+from engramlog_server.projections.lifecycle.extraction import extractions, turns_heard, unread_turns
+from engramlog_server.projections.lifecycle.judge.proposals import still_standing
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, deleted
 from tests.given.views import viewed

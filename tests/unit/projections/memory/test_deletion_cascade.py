@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engramlog_server.projections.lifecycle.extracting import unkept
+from engramlog_server.projections.lifecycle.extraction import unkept
 from engramlog_server.projections.memory.deletion import DeletionCascade, erased_turns, forgotten_turns, turns_behind
 from engramlog_server.projections.memory.kind import is_summary, is_turn
 from engramlog_server.projections.memory.working_memory import Turn

@@ -5,10 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from engramlog_server.projections.lifecycle.extracting import TurnIndex
-from engramlog_server.projections.lifecycle.judge.candidates import Candidates
-from engramlog_server.projections.lifecycle.reviewing import ReviewQuestion
-from engramlog_server.projections.lifecycle.reviewing_by_model import choices
+from engramlog_server.projections.lifecycle.extraction import TurnIndex
+from engramlog_server.projections.lifecycle.judge.known import Candidates
+from engramlog_server.projections.lifecycle.review import ReviewQuestion, choices
 from engramlog_server.projections.memory.kind import Form, form_of
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.prompt.lines import Rules, memory_line, why_not

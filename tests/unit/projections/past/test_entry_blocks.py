@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engramlog_server.projections.fold.changelog import Entry
 from engramlog_server.projections.past.moments import read_head, stored_head
-from engramlog_server.projections.redis.changelog import (
+from engramlog_server.projections.redis.history import (
     BLOCK_ENTRIES,
     BlockMaker,
     EntryHead,

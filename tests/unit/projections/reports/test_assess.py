@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.projections.reports.assess import EVIDENCE, LEAST_RELEVANCE, assess
+from engramlog_server.projections.reports.health import EVIDENCE, LEAST_RELEVANCE, assess
 from tests.given.events import (
     Told,
     accessed,

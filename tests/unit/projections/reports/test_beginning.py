@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from engramlog_server.events.envelope import Stored, decode
 from engramlog_server.projections.fold.owner import OwnerHistory
 from engramlog_server.projections.past.folding import RecordsFold, fold_records
-from engramlog_server.projections.reports import struck_log
+from engramlog_server.projections.reports import retraction
+from engramlog_server.projections.reports.retraction import Beginning, StruckLog
 from engramlog_server.projections.reports.strikes import Closure, LogGraph, Strikes
-from engramlog_server.projections.reports.struck_log import Beginning, StruckLog
 from tests.examples import examples
 from tests.given.events import created, mentioned, secret_of, stored
 from tests.given.said import said
@@ -83,7 +83,7 @@ def test_where_something_before_is_struck_too_all_is_folded_anew() -> None:
 
 
 def test_where_too_many_are_to_be_told_none_is_held(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(struck_log, "MOST_TO_TELL", 1)
+    monkeypatch.setattr(retraction, "MOST_TO_TELL", 1)
     entries = stored([mentioned("b", 1), mentioned("b", 2), mentioned("b", 3), created("ale", "b", 4)])
     _, log, _, done = short_way(entries, Strikes(seqs=frozenset({4})), alone=False)
     assert done == 0

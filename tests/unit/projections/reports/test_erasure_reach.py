@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engramlog_server.events.encryption.skeleton import is_wordless, without_words
 from engramlog_server.events.envelope import decode, encode
-from engramlog_server.projections.reports.erasure.reach import OwnersLog, Reach, turn_name
+from engramlog_server.projections.reports.erasure import OwnersLog, Reach, turn_name
 from tests.examples import examples
 from tests.given.events import (
     Told,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.reports.erasure.reach import merges_apart
+from engramlog_server.projections.reports.erasure import merges_apart
 from tests.given.events import created, merged
 from tests.given.views import viewed
 from tests.rows import each_row

@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 from engramlog_server.events.catalogue import Ground, GroundChanged
 from engramlog_server.events.envelope import Stored, decode, micros
 from engramlog_server.projections.memory.sources import Aside, NamedSource
-from engramlog_server.projections.reports.sources import (
+from engramlog_server.projections.reports.strikes import (
     BY,
     NOT_ASIDE,
     NamedAside,
     SourcesGathered,
+    Strikes,
     asides_by_name,
 )
-from engramlog_server.projections.reports.strikes import Strikes
 from tests.given.events import Told, created, in_session, mentioned, merged, negated, stored
 from tests.given.said import said
 

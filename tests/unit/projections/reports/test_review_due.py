@@ -18,7 +18,7 @@ from engramlog_server.projections.laws.spaced import review_due_at, review_impor
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.record import DAY, Memory
 from engramlog_server.projections.memory.tags import Family, context_of, entries
-from engramlog_server.projections.reports.review_due import (
+from engramlog_server.projections.reports.health import (
     DueReviews,
     due_instants,
     due_list,

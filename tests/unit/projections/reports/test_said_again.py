@@ -9,7 +9,7 @@ from engramlog_server.events.encryption.skeleton import WORDS, without_words
 from engramlog_server.events.entry import digest, written
 from engramlog_server.events.envelope import AnyEvent, Stored, decode
 from engramlog_server.projections.language.statements import STATEMENT_RULES, statement
-from engramlog_server.projections.reports.erasure.restatements import LEAST_SHARE, SaidAgain, Sayings, words_in
+from engramlog_server.projections.reports.erasure import LEAST_SHARE, SaidAgain, Sayings, words_in
 from tests.given.events import Told, created, secret_of, shown, stored
 from tests.given.said import said
 from tests.rows import each_row

@@ -8,8 +8,8 @@ import pytest
 
 from engramlog_server.projections.laws import LAWS
 from engramlog_server.projections.memory.record import LEVELS
+from engramlog_server.projections.reports.comparison import Beside, Side, differing, moved, ranked
 from engramlog_server.projections.reports.listing import listing
-from engramlog_server.projections.reports.sides import Beside, Side, differing, moved, ranked
 from engramlog_server.projections.views.query import ViewQuery
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, at, compressed, created, deleted, folded, mentioned, negated, revised

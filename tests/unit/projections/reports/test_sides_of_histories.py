@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from engramlog_server.projections.fold.owner import OwnerHistory, fold_owner
 from engramlog_server.projections.laws.modes import MODES
-from engramlog_server.projections.reports.sides import (
+from engramlog_server.projections.reports.comparison import (
     CAUSES,
     KINDS,
     Beside,

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramlog_server.projections.memory.record import SECRET, Memory
-from engramlog_server.projections.reports.sides import Side
-from engramlog_server.projections.reports.store_moved import MOST_OWNERS, OrderMoved, OwnerMoved, StoreMoved
+from engramlog_server.projections.reports.comparison import MOST_OWNERS, OrderMoved, OwnerMoved, Side, StoreMoved
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, at, created, deleted, folded, negated
 from tests.given.histories import histories

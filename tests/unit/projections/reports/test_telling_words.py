@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.reports.knowledge_map import knowledge_map
-from engramlog_server.projections.reports.map_links import is_called, is_of_captions, is_timeless, names_nothing
+from engramlog_server.projections.reports.knowledge_map import (
+    is_called,
+    is_of_captions,
+    is_timeless,
+    knowledge_map,
+    names_nothing,
+)
 from engramlog_server.projections.views.query import ViewQuery
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, at, created

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from engramlog_server.projections.language.extraction.fleeting import for_a_time, limited_to, of_earlier, set_in
-from engramlog_server.projections.lifecycle.extracting import verdicts
-from engramlog_server.projections.lifecycle.judge.holding import outcome
+from engramlog_server.projections.lifecycle.extraction import verdicts
+from engramlog_server.projections.lifecycle.judge.known import outcome
 from tests.given.events import at
 from tests.rows import each_row
 from tests.unit.projections.lifecycle.test_judging import turn, view_of

@@ -6,7 +6,7 @@ from engramlog_server.projections.language.extraction import instructing, keepin
 from engramlog_server.projections.language.extraction.rules import MOST_STATEMENTS, extract
 from engramlog_server.projections.language.extraction.shape import ExtractedStatement, TurnText
 from engramlog_server.projections.language.lexicon import rows
-from engramlog_server.projections.lifecycle.judge.holding import outcome
+from engramlog_server.projections.lifecycle.judge.known import outcome
 from tests.rows import each_row
 
 DAY = "2026-11-20"

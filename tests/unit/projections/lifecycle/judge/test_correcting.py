@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from engramlog_server.projections.lifecycle import plan
-from engramlog_server.projections.lifecycle.extracting import verdicts
+from engramlog_server.projections.lifecycle.extraction import verdicts
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, at, created
 from tests.rows import each_row

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.lifecycle.judge.grounds import (
+from engramlog_server.projections.lifecycle.judge.corrections import (
     Quotation,
     answers,
     ground_of,

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from engramlog_server.projections.lifecycle.extracting import unread_turns
-from engramlog_server.projections.lifecycle.judge.candidates import Candidates
-from engramlog_server.projections.lifecycle.judge.judging import Verdict
-from engramlog_server.projections.lifecycle.judge.proposals import Answer, Operation, stated
-from engramlog_server.projections.lifecycle.judge.proposing import judge_proposed
-from engramlog_server.projections.lifecycle.judge.talk import talk_about
+from engramlog_server.projections.lifecycle.extraction import unread_turns
+from engramlog_server.projections.lifecycle.judge.known import Candidates
+from engramlog_server.projections.lifecycle.judge.proposals import Answer, Operation, judge_proposed, stated, talk_about
+from engramlog_server.projections.lifecycle.judge.statements import Verdict
 from engramlog_server.projections.memory.working_memory import Said
 from tests.doubles.model_proposals import HONEST, LIES, Proposed
 from tests.given.events import created

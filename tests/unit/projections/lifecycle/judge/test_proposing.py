@@ -6,12 +6,19 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.projections.lifecycle.extracting import turns_heard
-from engramlog_server.projections.lifecycle.judge.candidates import Candidates
-from engramlog_server.projections.lifecycle.judge.judging import Verdict
-from engramlog_server.projections.lifecycle.judge.proposals import Answer, Checked
-from engramlog_server.projections.lifecycle.judge.proposing import by_rules, judge_proposed, read_by_model
-from engramlog_server.projections.lifecycle.judge.talk import Talk, next_unread, talk_about
+from engramlog_server.projections.lifecycle.extraction import turns_heard
+from engramlog_server.projections.lifecycle.judge.known import Candidates
+from engramlog_server.projections.lifecycle.judge.proposals import (
+    Answer,
+    Checked,
+    Talk,
+    by_rules,
+    judge_proposed,
+    next_unread,
+    read_by_model,
+    talk_about,
+)
+from engramlog_server.projections.lifecycle.judge.statements import Verdict
 from engramlog_server.projections.memory.working_memory import Said
 from engramlog_server.projections.models.chat import Unfit
 from engramlog_server.projections.views.view import OwnerView

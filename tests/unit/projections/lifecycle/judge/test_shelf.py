@@ -8,9 +8,8 @@ from hypothesis import strategies as st
 
 from engramlog_server.events.catalogue import FactAsserted
 from engramlog_server.projections.language.extraction.shape import StatedTriple
-from engramlog_server.projections.lifecycle.judge.candidates import COMMON, LOOKED_AT, Candidates
-from engramlog_server.projections.lifecycle.judge.known import KnownMemory
-from engramlog_server.projections.lifecycle.judge.talk import AROUND, said_around
+from engramlog_server.projections.lifecycle.judge.known import COMMON, LOOKED_AT, Candidates, KnownMemory
+from engramlog_server.projections.lifecycle.judge.proposals import AROUND, said_around
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, created, deleted, folded, mentioned, negated, restored, revised
 from tests.given.said import reply

@@ -1,4 +1,4 @@
-"""Extraction as a plan: the owner's turns that nobody has read yet become typed memories (seed 003).
+"""Reading an owner's log later than it was written: turns become typed memories, raw memories are judged, levels are raised. Pure.
 
 Turns are read off their own memories, which stay: typed memories lie on top. How far they were read is an event,
 `TurnsExtracted`, appended with what was decided. What is read again all the same, after a run that was killed, changes nothing.
@@ -6,6 +6,10 @@ Turns are read off their own memories, which stay: typed memories lie on top. Ho
 All turns can be read again by the rules of today (`read_again`): nothing is carried out of it. What today's rules make is judged
 against what is known, as a first reading is: what somebody deleted or rejected is not made again. A first reading takes a turn of
 which something was drawn for known; there each statement is looked for by itself.
+
+An entry's level is what the rules of its day found. When the rules change, the owner's events are folded once more as if today's
+rules had validated them, and what they find more is appended as a raised level (`raises`): what a person judged by hand holds
+there as ever, and merges take their highest source. Memories that were appended raw are judged as `add` judges them (`judgements`).
 """
 
 from __future__ import annotations
@@ -18,24 +22,27 @@ from types import MappingProxyType
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from engramlog_server.events.catalogue import TurnsExtracted
-from engramlog_server.events.trust import TRUSTS
+from engramlog_server.events.catalogue import MemoryCreated, SensitivityRaised, TurnsExtracted
+from engramlog_server.events.envelope import AnyEvent, Stored, decode, micros
+from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.events.trust import PROPOSED, TRUSTS
 from engramlog_server.projections.checks import Check, counted, unchecked
+from engramlog_server.projections.decide.remembering import Does, of_beside
 from engramlog_server.projections.language.contradiction.change import Alike, no_model
 from engramlog_server.projections.language.extraction.rules import TurnReading, only_asks, questions, read_turn
 from engramlog_server.projections.language.extraction.shape import TurnText
-from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
+from engramlog_server.projections.language.sensitivity.level import LEVEL_RULES, detect_sensitivity, judged_under
 from engramlog_server.projections.language.similar import similarity
 from engramlog_server.projections.lifecycle.decision import Decision
-from engramlog_server.projections.lifecycle.judge.candidates import Candidates
-from engramlog_server.projections.lifecycle.judge.correcting import judge
-from engramlog_server.projections.lifecycle.judge.judging import JOB, ReadTurn, Verdict
-from engramlog_server.projections.lifecycle.judge.known import core, says_again
+from engramlog_server.projections.lifecycle.judge.corrections import judge
+from engramlog_server.projections.lifecycle.judge.known import Candidates, core, says_again
+from engramlog_server.projections.lifecycle.judge.statements import JOB, NewMemory, ReadTurn, Verdict, WriteJudge
 from engramlog_server.projections.memory import working_memory
-from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.deletion import deleted_turns
-from engramlog_server.projections.memory.kind import is_drawn, is_statement, is_turn, memory_of_turn
+from engramlog_server.projections.memory.kind import is_drawn, is_statement, is_told_by_itself, is_turn, memory_of_turn
 from engramlog_server.projections.memory.record import SECRET, Memory
+from engramlog_server.projections.past.folding import fold_records
 from engramlog_server.projections.views.view import OwnerView
 
 _BYTES_A_TURN = 250
@@ -298,3 +305,118 @@ def _drawn(view: OwnerView, turns: Collection[str], check: Check) -> Iterator[st
         memory = columns.memories[row]
         if is_drawn(memory) and is_statement(memory) and all(turn in turns for turn in memory.source_turns):
             yield memory.id
+
+
+_UNJUDGED = b"0:0"
+_WORDED = ("MemoryCreated.", "MemoryRevised.", "MemoryCompressed.", "MemoryMerged.", "FactAsserted.")
+"""Kinds of events whose words become a memory's."""
+
+
+def is_outdated(stored: Stored) -> bool:
+    """Whether it puts words into a memory whose level was found by older rules than today's, or by none."""
+    return stored.kind.startswith(_WORDED) and judged_under(stored) < LEVEL_RULES
+
+
+def levels_today(
+    stored: Iterable[Stored], base: Parameters = DEFAULTS, check: Check = unchecked, total: int = 0
+) -> dict[str, int]:
+    """Memory id -> its level had today's rules judged every outdated entry. `stored`: all that was folded of the owner, in order.
+
+    A text is judged alone, so this may be lower than what stands: nothing is lowered by it.
+    """
+    memories = fold_records(_judged_anew(stored), base=base, check=check, total=total).memories
+    return {memory.id: memory.sensitivity for memory in memories.values()}
+
+
+def _judged_anew(stored: Iterable[Stored]) -> Iterator[Stored]:
+    for one in stored:
+        if is_outdated(one):
+            yield one._replace(beside=(*one.beside[:2], _UNJUDGED, *one.beside[3:]))
+        else:
+            yield one
+
+
+def raises(view: OwnerView, _now: int, check: Check = unchecked) -> list[Decision]:
+    """One decision for each memory that is more sensitive by today's rules than it stands; none where nobody read again."""
+    found = view.judged_today
+    if found is None:
+        return []
+    memories = view.columns.memories
+    return [
+        Decision(
+            "levels",
+            "raise",
+            (memory.id,),
+            memory.updated_at,
+            memory.changed_seq,
+            f"rules {LEVEL_RULES} find {level} in its words (it is {memory.sensitivity})",
+            SensitivityRaised(memory_id=memory.id, level=level, rules=LEVEL_RULES),
+        )
+        for memory in counted(memories, check, len(memories))
+        if memory.purged_at is None and (level := found.get(memory.id, 0)) > memory.sensitivity
+    ]
+
+
+JUDGE = "judge"
+_ACTIONS = {"ends": "negate", "ended by": "negate", "waits": "negate", "flags": "flag", "joins": "link"}
+
+
+def judgements(
+    view: OwnerView, entries: Sequence[Stored], check: Check = unchecked, alike: Alike = no_model
+) -> list[Decision]:
+    """The decisions on memories that these entries created, in ascending order of seq.
+
+    Each is compared with what was created before it: what came later was judged, or will be, against this one. Memories that were
+    changed since, that wait for a person, and those of imports are left out.
+    """
+    door, found = WriteJudge(view, check, alike), list[Decision]()
+    for number, one in enumerate(entries):
+        check(number, len(entries))
+        event = decode(one.kind, one.body)
+        data = event.data
+        memory = view.get(data.memory_id) if isinstance(data, MemoryCreated) else None
+        if memory is not None and memory.created_seq == one.seq and _is_to_be_judged(event, memory):
+            found += _judged(view, door, event, memory)
+    return found
+
+
+def _is_to_be_judged(event: AnyEvent, memory: Memory) -> bool:
+    data = event.data
+    assert isinstance(data, MemoryCreated)
+    stands = state_of(memory) == Columns.LIVE and not memory.is_negated and memory.merged_into is None
+    own = is_told_by_itself(data) and not data.imported and memory.content == data.content
+    return stands and own and TRUSTS[memory.trust] != PROPOSED
+
+
+def _judged(view: OwnerView, door: WriteJudge, event: AnyEvent, memory: Memory) -> Iterator[Decision]:
+    assert isinstance(event.data, MemoryCreated)
+    at, trust = micros(event.occurred_at), TRUSTS[memory.trust]
+    told = NewMemory.of_creation(event.data, at, event.actor, trust, memory_id=memory.id)
+    for one in door.judge_recorded(told, memory.created_seq).beside:
+        known = view.get(one.memory_id)
+        if known is None or _is_decided(memory, known, one.does):
+            continue
+        ids = (memory.id,) if one.does == "ended by" else (one.memory_id, memory.id)
+        when = at if one.at is None else one.at
+        yield Decision(
+            JUDGE,
+            _ACTIONS[one.does],
+            ids,
+            when,
+            memory.created_seq,
+            one.reason,
+            of_beside(one, memory.id, memory.content),
+            when,
+            "judge",
+            once=(JUDGE, event.event_id, one.memory_id),
+            trust=trust,
+        )
+
+
+def _is_decided(memory: Memory, known: Memory, does: Does) -> bool:
+    """Whether something was decided about this pair, whatever a person made of it since. Of a contradiction no link decides."""
+    joined = does == "joins" and any(edge.to == known.id for edge in memory.edges)
+    ended = any(one.replaced_by == memory.id for one in known.negations)
+    return (
+        joined or known.id in memory.conflicts or ended or any(one.replaced_by == known.id for one in memory.negations)
+    )

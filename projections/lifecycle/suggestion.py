@@ -33,9 +33,9 @@ from engramlog_server.projections.language.prompt_text import cut, is_chinese, o
 from engramlog_server.projections.language.questions import asks_another
 from engramlog_server.projections.language.similar import similarity
 from engramlog_server.projections.lifecycle.decision import Decision
-from engramlog_server.projections.lifecycle.joining import framed_apart, may_be_compared, may_merge
-from engramlog_server.projections.lifecycle.judge.candidates import asks_something
-from engramlog_server.projections.lifecycle.judge.judging import ASKED_OFTEN, often_asked
+from engramlog_server.projections.lifecycle.judge.known import asks_something
+from engramlog_server.projections.lifecycle.judge.statements import ASKED_OFTEN, often_asked
+from engramlog_server.projections.lifecycle.merging import framed_apart, may_be_compared, may_merge
 from engramlog_server.projections.memory.columns import Columns, Rows, state_of
 from engramlog_server.projections.memory.kind import (
     ASKED,

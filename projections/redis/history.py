@@ -1,20 +1,25 @@
-"""An owner's change log as it lies in the store, read pack by pack: whoever asks for a page, or for seqs, holds no more of it.
+"""An owner's history as it is stored: the change log, read pack by pack, and the past that questions made of it.
 
 A pack has the number of its first event for a name, and never changes; the tail only grows, and becomes a pack of its name.
-So a place (pack, number) holds for as long as the build does.
-
-An owner's blocks of entries are made of packs when needed; a change log's tail is none. Each is
-written only behind the one before, so two who make the same do no harm.
+So a place (pack, number) holds for as long as the build does. Whoever asks for a page, or for seqs, holds no more than that.
 
 A block of about 4,096 entries says which packs have a memory: a sum of each memory id with the name of the pack. A sum that two
-ids share costs a pack that is read for nothing.
+ids share costs a pack that is read for nothing. Blocks are made of packs when needed, and never of the tail.
+
+The past is all of the owner's events in columns, and kept moments. The columns are the one index of events for moments, lines and
+runs of events; they have no content, and a purge leaves them. Moments are taken away in the commit that folds a purge, which
+leaves a head of another text: whoever began before it adds nothing any more. Everything is written behind what it was made from,
+so two who make the same do no harm.
 """
 
 from __future__ import annotations
 
+import logging
 from bisect import bisect_right
+from collections import OrderedDict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import partial
+from threading import Lock
 from typing import NamedTuple, TypeVar
 from zlib import crc32
 
@@ -22,16 +27,52 @@ import msgspec
 import numpy as np
 
 from engramlog_server.events.encryption.seals import erased, is_tombstone
+from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import DamagedState, StoreUnavailable
 from engramlog_server.events.partitions import LogKeys, partition_of
-from engramlog_server.events.redis.wire import Wire, WirePool
+from engramlog_server.events.redis.admission import ACCESS_FULL, memory_share
+from engramlog_server.events.redis.wire import Argument, Wire, WirePool
 from engramlog_server.events.text import UNREADABLE
-from engramlog_server.projections.checks import Check, unchecked
+from engramlog_server.projections.checks import UNBOUNDED, Bounds, Check, counted, unchecked
 from engramlog_server.projections.fold.changelog import Entry, first_in, unpack, unpack_seqs
-from engramlog_server.projections.past.moments import read_head, stored_head, with_sum, without_sum
-from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys, readable, write_made
-from engramlog_server.projections.redis.sealed import cipher_of, open_pack
-from engramlog_server.projections.redis.store import read_owner
+from engramlog_server.projections.fold.owner import PROJECTION_VERSION, OwnerState, encode_owner
+from engramlog_server.projections.past.events import (
+    BLOCK,
+    EventsHead,
+    OwnerEvents,
+    begin_at,
+    blocks_of,
+    events_of,
+    no_events,
+    read_blocks,
+    stored_block,
+)
+from engramlog_server.projections.past.folding import Added, MomentKeeper, Passage
+from engramlog_server.projections.past.moments import (
+    EVERY_EVENTS,
+    KeptMoment,
+    MomentsHead,
+    Start,
+    read_head,
+    read_part,
+    started,
+    stored_head,
+    with_sum,
+    without_sum,
+)
+from engramlog_server.projections.redis.builds import (
+    FIRST_BUILD,
+    BuildKeys,
+    cipher_of,
+    open_moment,
+    open_pack,
+    readable,
+    seal_moment,
+    seal_synonyms,
+    version_of,
+    write_made,
+)
+from engramlog_server.projections.redis.store import MOMENTS, read_owner
 
 BLOCK_ENTRIES = 4_096
 """A block ends with the pack that reaches this many entries."""
@@ -134,9 +175,9 @@ class BlockMaker:
 
 
 INDEX = "the index of the change log"
-HEAD = "entries"
+ENTRIES = "entries"
 """The field with how far the blocks reach; a block's is `entries:` and its number from 1."""
-WORTH = 2_048
+ENTRIES_WORTH = 2_048
 """Entries beyond the blocks from which on a reader makes blocks of them."""
 AT_ONCE = 32
 
@@ -156,14 +197,14 @@ def told_of(wires: WirePool, keys: BuildKeys, owner: str, ids: Collection[str]) 
 
 def read_entry_head(wire: Wire, keys: BuildKeys, owner: str) -> EntryHead:
     """How far the blocks reach."""
-    raw = wire.call("HGET", keys.index(owner), HEAD)
+    raw = wire.call("HGET", keys.index(owner), ENTRIES)
     return readable(INDEX, owner, lambda: read_head(EntryHead, raw))
 
 
 def blocks(wire: Wire, keys: BuildKeys, owner: str, head: EntryHead) -> Iterator[EntryBlock]:
     """The blocks, some at a time."""
     for start in range(0, head.blocks, AT_ONCE):
-        fields = [f"{HEAD}:{number + 1}" for number in range(start, min(start + AT_ONCE, head.blocks))]
+        fields = [f"{ENTRIES}:{number + 1}" for number in range(start, min(start + AT_ONCE, head.blocks))]
         for raw in wire.call("HMGET", keys.index(owner), *fields):
             yield readable(INDEX, owner, partial(read_block, raw or b""))
 
@@ -175,7 +216,7 @@ def make_blocks(
     entries: int,
     packs: Callable[[int], Iterable[tuple[int, list[Entry]]]],
     *,
-    worth: int = WORTH,
+    worth: int = ENTRIES_WORTH,
     check: Check = unchecked,
 ) -> None:
     """Make blocks of what lies beyond them, of `entries` in all, where that are as many as is `worth` it.
@@ -191,8 +232,8 @@ def make_blocks(
     def written(before: EntryHead, made: Blocked | None) -> bool:
         if made is None:
             return True
-        values = (HEAD, stored_head(made.head), f"{HEAD}:{made.head.blocks}", made.block)
-        return write_made(wires, keys, owner, keys.index(owner), (HEAD, stored_head(before)), values)
+        values = (ENTRIES, stored_head(made.head), f"{ENTRIES}:{made.head.blocks}", made.block)
+        return write_made(wires, keys, owner, keys.index(owner), (ENTRIES, stored_head(before)), values)
 
     for name, told in packs(head.last):
         check(maker.head.entries, entries)
@@ -288,7 +329,7 @@ class ChangeLogs:
         with self._wires.wire() as wire:
             return max(entries - read_entry_head(wire, keys, owner).entries, 0)
 
-    def index(self, owner: str, *, worth: int = WORTH, check: Check = unchecked) -> BuildKeys:
+    def index(self, owner: str, *, worth: int = ENTRIES_WORTH, check: Check = unchecked) -> BuildKeys:
         """Bring the owner's index level, where so many entries lie beyond it; of which build that is."""
         return self._indexed(owner, self.live(owner), worth, check)
 
@@ -305,7 +346,7 @@ class ChangeLogs:
         self, owner: str, build: str, ids: Collection[str], check: Check
     ) -> Callable[[list[int]], list[int]]:
         """Of packs by name, ascending, those that may tell of these memories; the index is brought level first."""
-        last, told = told_of(self._wires, self._indexed(owner, build, WORTH, check), owner, ids)
+        last, told = told_of(self._wires, self._indexed(owner, build, ENTRIES_WORTH, check), owner, ids)
 
         def only(names: list[int]) -> list[int]:
             return [name for name in names if name >= last or name in told]
@@ -449,3 +490,236 @@ def _readable(owner: str, raw: bytes, read: Callable[[bytes], list[_T]]) -> list
             f"the change log of owner {owner} cannot be read ({error}); `engramlog rebuild` makes it again from the log",
             owner=owner,
         ) from error
+
+
+EVENTS = "events"
+"""The field with how far the blocks of columns reach; a block's is `events:` and its number from 0."""
+EVENTS_WORTH = 512
+"""Events beyond the blocks from which on blocks are made of them: fewer are read each time, in some milliseconds."""
+HELD_EVENTS = 2_000_000
+"""Events of owners asked about last whose columns stay in this process: 25 bytes each."""
+_AT_ONCE = 64
+_READ_FOR_A_FOLDED = 4
+"""Events that are read in the time in which one is folded."""
+_INDEX, _READ_INSTEAD = "the index of the events", "the events are read instead, and "
+_PAST, _FOLDED_INSTEAD = "what was made of the past", "its events are folded instead, and "
+logger = logging.getLogger(__name__)
+
+
+class MomentLimits(NamedTuple):
+    """From when on anything is made."""
+
+    least: int = 2_048
+    """Events of an owner: fewer are folded in about 0.1 s."""
+    fold: int = 1_024
+    """Events that a question folds."""
+    every: int = EVERY_EVENTS
+    """Events from one moment to the next, at least."""
+    before: int = 2_048
+    """Events before an import that are folded by themselves, at most."""
+    behind: int = 1_024
+    """Events of an import that are older than all before it, at least."""
+
+
+class OwnerLog(NamedTuple):
+    """An owner's log, as its reader has it."""
+
+    read: Callable[[Sequence[int]], Iterator[Stored]]
+    """The events at these seqs, in pieces."""
+    held: Callable[[str], bool]
+    """As `fold_owner` asks it."""
+
+
+class _Known(NamedTuple):
+    """The state of an owner when its events were read: another history has another chain, or another last event."""
+
+    owner: str
+    build: str
+    applied: int
+    seq: int
+    chain: bytes
+
+
+class RedisPast:
+    """The pasts of a store's owners. Safe for threads."""
+
+    def __init__(self, wires: WirePool, changelogs: ChangeLogs) -> None:
+        self._wires, self._keys, self._changelogs = wires, changelogs.keys, changelogs
+        self._held: OrderedDict[_Known, OwnerEvents] = OrderedDict()
+        self._lock = Lock()
+        self.limits = MomentLimits()
+        self.worth = EVENTS_WORTH
+
+    def columns(
+        self, owner: str, build: str, state: OwnerState, log: OwnerLog, bounds: Bounds = UNBOUNDED
+    ) -> OwnerEvents | None:
+        """All events in this state of an owner; missing blocks are made. None if the build is gone.
+
+        Blocks that cannot be read are logged as a warning, and the events are read instead.
+        """
+        known = _Known(owner, build, state.applied, state.seq, state.chain)
+        with self._lock:
+            if (events := self._held.get(known)) is not None:
+                self._held.move_to_end(known)
+                return events
+        events = self._brought_level(owner, build, log, bounds).first(state.applied)
+        if len(events) < state.applied:
+            return None
+        with self._lock:
+            for older in [one for one in self._held if one.owner == owner]:
+                del self._held[older]
+            self._held[known] = events
+            while len(self._held) > 1 and sum(map(len, self._held.values())) > HELD_EVENTS:
+                self._held.popitem(last=False)
+        return events
+
+    def events(
+        self, owner: str, build: str, state: OwnerState, log: OwnerLog, bounds: Bounds = UNBOUNDED
+    ) -> OwnerEvents | None:
+        """The same, if moments are kept of them: not of few events, nor in a build of another version."""
+        if state.applied < self.limits.least or version_of(build) != PROJECTION_VERSION:
+            return None
+        events = self.columns(owner, build, state, log, bounds)
+        return events if events is not None and events.ascend else None  # nothing folds otherwise
+
+    def _brought_level(self, owner: str, build: str, log: OwnerLog, bounds: Bounds) -> OwnerEvents:
+        keys, today = self._keys(owner, build), version_of(build) == PROJECTION_VERSION
+        head, events = EventsHead(), no_events()
+        if today:  # packs of builds of before have no names by which some may be passed over
+            try:
+                with self._wires.wire() as wire:
+                    head = read_head_of_events(wire, keys, owner)
+                    events = read_stored_events(wire, keys, owner, head)
+            except DamagedState as error:
+                logger.warning(error.message)
+                head, today = EventsHead(), False
+        further = self._changelogs.seqs(owner, bounds.check, after=head.events, build=build)
+        if not further:
+            return events
+        bounds.weigh(len(further) // _READ_FOR_A_FOLDED)
+
+        def before() -> tuple[Iterable[int], Iterable[Stored]]:
+            return events.seqs.tolist(), log.read(events.seqs[events.dropping].tolist())
+
+        more = events_of(counted(log.read(further), bounds.check, len(further)), log.held, before)
+        whole = events.followed_by(more)
+        if today and len(further) >= self.worth:
+            self._write(keys, owner, head, whole)
+        return whole
+
+    def _write(self, keys: BuildKeys, owner: str, head: EventsHead, events: OwnerEvents) -> None:
+        """Some blocks at a time; the one that was not full is written again. Not if Redis should take no more."""
+        with self._wires.wire() as wire:
+            if (memory_share(wire) or 0) >= ACCESS_FULL:
+                return
+        while head.events < len(events):
+            first = head.events // BLOCK
+            upto = events.first((first + _AT_ONCE) * BLOCK)
+            reaches = EventsHead(len(upto), events.size if len(upto) == len(events) else head.size)
+            values: list[Argument] = [EVENTS, stored_head(reaches)]
+            for number in range(first, blocks_of(reaches.events)):
+                values += (f"{EVENTS}:{number}", stored_block(upto, number))
+            if not write_made(self._wires, keys, owner, keys.index(owner), (EVENTS, stored_head(head)), values):
+                return
+            head = reaches
+
+    def kept(self, owner: str) -> MomentsHead:
+        """What is kept of the owner's past. Raises DamagedState where that cannot be read."""
+        with self._wires.wire() as wire:
+            return read_moments_head(wire, self._keys(owner, self._changelogs.live(owner)), owner) or MomentsHead()
+
+    def begin(
+        self,
+        owner: str,
+        build: str,
+        events: OwnerEvents,
+        happened: int | None,
+        upto: int,
+        known: OwnerState,
+        first: int = 0,
+    ) -> tuple[Start, MomentsHead | None]:
+        """Where to begin what counts the events from one to another that had happened by an instant, and what is kept of the owner.
+
+        `known`: the owner's state as whoever asks knows it; None is kept where he does not know of a purge that came since.
+        Raises DamagedState where what is stored cannot be read.
+        """
+        keys = self._keys(owner, build)
+        with self._wires.wire() as wire:
+            head = read_moments_head(wire, keys, owner)
+            if head is None:
+                return started(None, ()), MomentsHead()
+            if head.since > known.seq:
+                return started(None, ()), None
+            kept = begin_at(head, events, happened, upto, first)
+            if kept is None:
+                return started(None, ()), head
+            path = readable(_PAST, owner, lambda: head.path(kept.number), _FOLDED_INSTEAD)
+            raw = read_parts(wire, keys, owner, [one.number for one in path])
+        counted_then = len(events.counting(kept.happened, kept.upto, first))
+        try:
+            return readable(_PAST, owner, lambda: _started(kept, raw, counted_then), _FOLDED_INSTEAD), head
+        except DamagedState:
+            with self._wires.wire() as wire:
+                if read_moments_head(wire, keys, owner) == head:
+                    raise
+            return started(None, ()), None  # somebody took them away meanwhile
+
+    def keeping(
+        self, owner: str, build: str, head: MomentsHead | None, start: Start, passage: Passage
+    ) -> MomentKeeper | None:
+        """What keeps moments while a fold passes; None where it is not worth it, or Redis should take no more."""
+        if head is None or len(passage.numbers) < self.limits.fold or not passage.keyed:
+            return None
+        keys = self._keys(owner, build)
+        key = keys.moments(owner)
+        with self._wires.wire() as wire:
+            if (memory_share(wire) or 0) >= ACCESS_FULL:
+                return None
+            cipher = cipher_of(wire, keys, owner)
+        if not head.since:  # from here on a purge finds something to take away
+            head, token = MomentsHead(passage.known.seq), encode_owner(passage.known, seal_synonyms(cipher, owner))
+            if not write_made(self._wires, keys, owner, key, (MOMENTS, b""), (MOMENTS, stored_head(head)), token=token):
+                return None
+
+        def write(before: MomentsHead, added: Added) -> bool:
+            part = seal_moment(cipher, owner, added.number, added.part)
+            values = (MOMENTS, stored_head(added.head), added.number, part)
+            told = (MOMENTS, stored_head(before))
+            return write_made(self._wires, keys, owner, key, told, values, gone=[str(one) for one in added.gone])
+
+        return MomentKeeper(head, start, passage, write, self.limits.every)
+
+
+def _started(kept: KeptMoment, raw: Sequence[bytes | None], events: int) -> Start:
+    found = started(kept, map(read_part, raw))
+    if found.owner.applied != events:
+        raise ValueError(f"moment {kept.number} is of {found.owner.applied} events, not of {events}")
+    return found
+
+
+def read_parts(wire: Wire, keys: BuildKeys, owner: str, numbers: Sequence[int]) -> list[bytes | None]:
+    """The parts of these moments, open. Raises DamagedState, StoreError."""
+    if not numbers:
+        return []
+    raw, cipher = wire.call("HMGET", keys.moments(owner), *numbers), cipher_of(wire, keys, owner)
+    return [one and open_moment(cipher, owner, number, one) for number, one in zip(numbers, raw, strict=True)]
+
+
+def read_moments_head(wire: Wire, keys: BuildKeys, owner: str) -> MomentsHead | None:
+    """What is kept of an owner's past; None where nothing ever was. Raises DamagedState, StoreError."""
+    raw = wire.call("HGET", keys.moments(owner), MOMENTS)
+    return None if raw is None else readable(_PAST, owner, lambda: read_head(MomentsHead, raw), _FOLDED_INSTEAD)
+
+
+def read_head_of_events(wire: Wire, keys: BuildKeys, owner: str) -> EventsHead:
+    """How far the blocks of columns reach. Raises DamagedState, StoreError."""
+    raw = wire.call("HGET", keys.index(owner), EVENTS)
+    return readable(_INDEX, owner, lambda: read_head(EventsHead, raw), _READ_INSTEAD)
+
+
+def read_stored_events(wire: Wire, keys: BuildKeys, owner: str, head: EventsHead) -> OwnerEvents:
+    """The events in the blocks. Raises DamagedState, StoreError."""
+    raw, fields = list[bytes | None](), [f"{EVENTS}:{number}" for number in range(blocks_of(head.events))]
+    for at in range(0, len(fields), _AT_ONCE):
+        raw += wire.call("HMGET", keys.index(owner), *fields[at : at + _AT_ONCE])
+    return readable(_INDEX, owner, lambda: read_blocks(head, raw), _READ_INSTEAD)

@@ -1,1 +1,0 @@
-"""What an erasure of single memories reaches, by links and by words. Pure."""
