@@ -21,7 +21,7 @@ from engramlog_server.projections.embedding.likeness import WEIGHTS
 from engramlog_server.projections.embedding.meaning import Embedder
 from engramlog_server.projections.embedding.minilm import MiniLM
 from engramlog_server.projections.embedding.use import UniversalEncoder
-from engramlog_server.projections.language.scripts import holds_han
+from engramlog_server.projections.language.patterns import holds_han
 
 EXAMPLES = Path(__file__).parent / "data" / "change"
 RIDGE = 3.0

@@ -21,10 +21,10 @@ from benchmarks.everyday import words
 from engramlog_server.events.catalogue import MemoryCreated
 from engramlog_server.events.entry import Naming
 from engramlog_server.events.errors import InputError
-from engramlog_server.projections.language.extraction.chinese_rules import one_of_ours
+from engramlog_server.projections.language.extraction.chinese import one_of_ours
 from engramlog_server.projections.language.extraction.english_rules import one_of_mine
 from engramlog_server.projections.language.extraction.shape import TurnText
-from engramlog_server.projections.language.traditional import simplified
+from engramlog_server.projections.language.lexicon import simplified
 from engramlog_server.projections.lifecycle.extraction import turns_heard
 from engramlog_server.projections.lifecycle.judge.corrections import judge
 from engramlog_server.projections.lifecycle.judge.statements import Verdict

@@ -22,7 +22,7 @@ from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.ops.embedded import launch as embedded_launch
 from engramlog_server.ops.embedded.process import RedisBinary, find_redis_server
-from engramlog_server.projections.language.marks import MARKER
+from engramlog_server.projections.language.orders import MARKER
 from engramlog_server.projections.redis.create import StoreIdentity, open_store
 from engramlog_server.projections.redis.usage import FoldDebt
 

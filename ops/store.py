@@ -39,7 +39,7 @@ from engramlog_server.ops.kept.rejections import KeepingLog, ValueFile, ValueKee
 from engramlog_server.ops.keys.master import NAME, key_file_of, key_in, keys_of, lies_there, make_key_file, master_of
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.tracebacks import tell_words
-from engramlog_server.projections.language.marks import MARKER
+from engramlog_server.projections.language.orders import MARKER
 from engramlog_server.projections.redis.create import (
     STORE_RESTORED,
     FromBackup,

@@ -54,7 +54,7 @@ from engramlog_server.events.redis.wire import Wire, WirePool, all_runs, in_hast
 from engramlog_server.events.validation import make_event, ready
 from engramlog_server.projections.access.caller import Caller
 from engramlog_server.projections.checks import Check
-from engramlog_server.projections.language.traditional import part_folded
+from engramlog_server.projections.language.lexicon import part_folded
 from engramlog_server.projections.redis.builds import BuildKeys, opens
 from engramlog_server.projections.redis.create import BACKED_UP, StoreIdentity, backed_up_at, restored_by
 from engramlog_server.projections.redis.store import decode_quarantine, read_entries, read_parked

@@ -13,7 +13,7 @@ import numpy as np
 
 from benchmarks.events import SEED
 from benchmarks.texts import chinese, english
-from engramlog_server.projections.language.scripts import HAN_BLOCK
+from engramlog_server.projections.language.patterns import HAN_BLOCK
 from engramlog_server.projections.language.text import tokens
 
 AT_A_TIME = 100

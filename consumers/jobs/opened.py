@@ -25,7 +25,7 @@ from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import Wire, WirePool, open_wire
 from engramlog_server.projections.choices import VIEW_BYTES
 from engramlog_server.projections.embedding.choosing import Embedders
-from engramlog_server.projections.language.marks import MARKER
+from engramlog_server.projections.language.orders import MARKER
 from engramlog_server.projections.lifecycle.extraction import RULES
 from engramlog_server.projections.models.chat import Chat, NoteAsked
 from engramlog_server.projections.redis.create import known_identity

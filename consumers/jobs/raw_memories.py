@@ -20,8 +20,8 @@ from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import EngramlogError
 from engramlog_server.projections.checks import Check
 from engramlog_server.projections.embedding.likeness import Likeness
-from engramlog_server.projections.language.caches import holds_texts
 from engramlog_server.projections.language.contradiction.change import Alike
+from engramlog_server.projections.language.text import holds_texts
 from engramlog_server.projections.lifecycle.decision import Decision
 from engramlog_server.projections.lifecycle.extraction import JUDGE, judgements
 from engramlog_server.projections.views.view import OwnerView

@@ -22,7 +22,7 @@ from engramlog_server.ops.erasure.fence_list import ALARM, FenceList
 from engramlog_server.ops.processes.life import give_back
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore
-from engramlog_server.projections.language.caches import empty_caches
+from engramlog_server.projections.language.text import empty_caches
 from engramlog_server.projections.redis.store import slices
 
 LOOK_SECONDS: Final = 5.0

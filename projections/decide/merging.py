@@ -12,12 +12,11 @@ from collections.abc import Callable, Iterable, Sequence
 from engramlog_server.events.catalogue import EventData, MemoriesLinked, MemoryDeleted, MemoryMentioned, MemoryMerged
 from engramlog_server.events.errors import NotFound, refused
 from engramlog_server.projections.language.contradiction.relation import compare
+from engramlog_server.projections.language.keywords import LEAST_WORDS, content_words, joined, sentences
 from engramlog_server.projections.language.polarity import difference, opposite, polarity, wording
 from engramlog_server.projections.language.prompt_text import is_chinese
-from engramlog_server.projections.language.same_content import content
 from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
-from engramlog_server.projections.language.sentences import LEAST_WORDS, joined, sentences, words
-from engramlog_server.projections.language.similar import similarity
+from engramlog_server.projections.language.similar import content, similarity
 from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.kind import LINKED, merged_id, suggested_by
 from engramlog_server.projections.memory.record import SECRET, Memory
@@ -61,8 +60,8 @@ def _fuller(text: str, newest: str) -> bool:
 
 def _adds(sentence: str, kept: str) -> bool:
     """Whether a sentence says something that is not said, and cannot contradict any of it."""
-    new = words(sentence) - words(kept)
-    if len(words(sentence)) < LEAST_WORDS or not new:
+    new = content_words(sentence) - content_words(kept)
+    if len(content_words(sentence)) < LEAST_WORDS or not new:
         return False
     said = content(sentence)
     for one in sentences(kept):

@@ -22,8 +22,7 @@ import numpy as np
 from engramlog_server.events.errors import BadSetting
 from engramlog_server.events.text import AUTO, BUILT_IN, MINILM, NONE, STORE, USE
 from engramlog_server.projections.embedding.meaning import Embedder, embedded_text
-from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.scripts import HAN, HIRAGANA, KATAKANA
+from engramlog_server.projections.language.patterns import HAN, HIRAGANA, KATAKANA, regex
 from engramlog_server.projections.laws.modes import Flags
 from engramlog_server.projections.memory.record import Memory
 

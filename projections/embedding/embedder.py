@@ -40,7 +40,7 @@ from engramlog_server.projections.embedding.minilm import MiniLM
 from engramlog_server.projections.embedding.names import ALLOWED, embedder_kind
 from engramlog_server.projections.embedding.openai import OpenAI
 from engramlog_server.projections.embedding.use import UniversalEncoder
-from engramlog_server.projections.language.caches import holds_texts
+from engramlog_server.projections.language.text import holds_texts
 
 COMMON = 0.35
 """Mean cosine of unrelated texts from which on they are taken to have a common part. Measured: .17 MiniLM, .07 USE, .78 E5."""

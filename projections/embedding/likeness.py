@@ -13,8 +13,8 @@ import numpy as np
 from engramlog_server.events.errors import BadSetting, EmbedderFailed
 from engramlog_server.projections.embedding import minilm, use
 from engramlog_server.projections.embedding.meaning import Embedder, Vectors
-from engramlog_server.projections.language.caches import holds_texts
 from engramlog_server.projections.language.contradiction.change import Rating
+from engramlog_server.projections.language.text import holds_texts
 
 MOST_KEPT = 4_096
 """Vectors that are kept, of the texts asked for last: 8 MB."""

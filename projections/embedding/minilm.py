@@ -30,8 +30,7 @@ import numpy.typing as npt
 
 from engramlog_server.events.errors import BadSetting, EmbedderFailed
 from engramlog_server.projections.embedding.meaning import Embedded, EmbeddedQuestion, Vectors
-from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.scripts import HAN
+from engramlog_server.projections.language.patterns import HAN, regex
 
 # What the tokenizers of BERT take for one word each, and iteration and closing marks between them.
 _LETTERS = rf"[^\W{HAN}]+"

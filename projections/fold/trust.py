@@ -38,8 +38,8 @@ from engramlog_server.projections.fold.working_set import (
     names,
     trouble_with,
 )
+from engramlog_server.projections.language.keywords import sentences
 from engramlog_server.projections.language.sensitivity.level import highest
-from engramlog_server.projections.language.sentences import sentences
 from engramlog_server.projections.memory.kind import is_drawn
 from engramlog_server.projections.memory.record import MAX_WAITING, Memory
 from engramlog_server.projections.memory.rejection import (

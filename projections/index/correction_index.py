@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from engramlog_server.projections.language.sentences import Drawn, drawn
+from engramlog_server.projections.language.keywords import Drawn, drawn
 from engramlog_server.projections.memory.columns import Columns, conflict_of, state_of
 from engramlog_server.projections.memory.corrections import (
     BELOW,

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from engramlog_server.events.vocabulary import Source
 from engramlog_server.projections.checks import Check, counted, unchecked
-from engramlog_server.projections.language.traditional import part_folded
+from engramlog_server.projections.language.lexicon import part_folded
 from engramlog_server.projections.memory.columns import Columns, Flags, Rows
 from engramlog_server.projections.memory.record import SECRET, Memory, handle_of
 from engramlog_server.projections.memory.tags import TAGS, TIME_TAGS, came_in, time_tags, timeless_tags

@@ -11,8 +11,7 @@ from collections import Counter
 from functools import cache
 
 from engramlog_server.projections.language.lexicon import either, words
-from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.scripts import holds_han
+from engramlog_server.projections.language.patterns import holds_han, regex
 from engramlog_server.projections.language.text import stop_words
 from engramlog_server.projections.memory.record import SECRET, Memory
 

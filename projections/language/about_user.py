@@ -8,23 +8,27 @@ whom the user lives with or somebody named, and it says one of these:
 - a change that leaves a state behind: moved, married, left a job, gave up smoking
 
 In Chinese what passes is told by its words of time and completion. What speaks to its reader lasts in neither.
+
+`doings` finds activities and likings: "I joined a pottery class" has the verb `joined` and the object `a pottery class`.
+A clause counts if the speaker states it about themselves or their group. Questions, suppositions, wishes and plans do not count.
+The verbs are the list `doing`. The object follows the verb: at most eight English words or twelve Han characters.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
+from functools import cache, lru_cache
 from typing import Final, NamedTuple
 
 from engramlog_server.projections.language import kin
 from engramlog_server.projections.language.extraction.english_rules import DOCTORS, PEOPLE, pets, workers
+from engramlog_server.projections.language.keywords import sentences, without_day
 from engramlog_server.projections.language.kin import chinese as chinese_kin
 from engramlog_server.projections.language.kin import english as english_kin
-from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.scripts import holds_han
-from engramlog_server.projections.language.sentences import without_day
-from engramlog_server.projections.language.times.names import MONTH
+from engramlog_server.projections.language.lexicon import either, rows, words
+from engramlog_server.projections.language.patterns import holds_han, regex
+from engramlog_server.projections.language.times.calendar import MONTH
 
 _ADVERB = r"(?:(?:also|still|now|always|often|sometimes|never|not|only|(?!early|family)\w+ly) ){0,3}"
 _NUMBER = r"(?:\d{1,3}|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|\w+teen|\w+ty(?:-\w+)?)"
@@ -278,3 +282,50 @@ def parts_of_others(texts: Sequence[str]) -> set[int]:
         return one in other != one and re.search(_BEGINS + re.escape(one) + _ENDS, other) is not None
 
     return {at for at, one in enumerate(bare) if one and any(is_part(one, other) for other in bare)}
+
+
+MOST_OF_DOINGS = 4_000
+"""Characters of a text that are read."""
+_APOSTROPHES = str.maketrans("‘’", "''")
+_BEFORE = (
+    "(?:'m|'ve|'re|'d| am| are| was| were| have| had| also| just| really| always| often| usually| been| finally| recently| still"
+    "| love| enjoy| started| a| an| big| huge)*"
+)
+_DOING_ENGLISH = regex(
+    lambda: (
+        rf"\b(?:I|[Ww]e){_BEFORE} (?P<doing>(?:{either(words('doing', 'english'))})\b(?P<what>(?:[ '-]+[\w'&+]+){{1,8}}))"
+    )
+)
+_DOING_CHINESE = regex(
+    lambda: (
+        r"(?:我(?:们)?[^，。！？,!?我想会要算望没不别可能如若]{0,6}?"
+        r"|^(?:最近|今天|昨天|昨晚|上?周末|平时|有空|经常|常常|每天|一直|又|也|还|正在|在|刚刚?)+)"
+        rf"(?P<doing>(?:{either(words('doing', 'chinese'))})[了过着]?(?P<what>[^，。！？,!?]{{1,12}}))"
+    )
+)
+_CLAUSES = regex("(?<=[，；。！？])")
+_UNREAL = regex(r"\?|？|(?i:\b(?:if|would|could|might|never|used to)\b)")
+
+
+class Doing(NamedTuple):
+    """Something that the speaker does or likes."""
+
+    what: str
+    """The object, as written."""
+    told: str
+    """The verb and the object."""
+
+
+@cache
+def verbs() -> frozenset[str]:
+    """The verbs in their first form. None of them is an object."""
+    return frozenset(row[language][0] for row in rows("doing") for language in ("english", "chinese") if row[language])
+
+
+def doings(text: str) -> Iterator[Doing]:
+    """Activities and likings of the speaker of a text, in order."""
+    for sentence in sentences(text[:MOST_OF_DOINGS].translate(_APOSTROPHES)):
+        for clause in _CLAUSES.split(sentence):
+            if not _UNREAL.search(clause):
+                for form in (_DOING_ENGLISH, _DOING_CHINESE):
+                    yield from (Doing(found["what"].strip(), found["doing"].strip()) for found in form.finditer(clause))

@@ -10,8 +10,7 @@ from functools import cache
 from typing import NamedTuple
 
 from engramlog_server.projections.language.lexicon import either, either_at_once, rows, words
-from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.scripts import HAN, holds_han
+from engramlog_server.projections.language.patterns import HAN, holds_han, regex
 
 
 @cache

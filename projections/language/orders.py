@@ -1,11 +1,14 @@
-"""Orders that a text gives to the model that reads it: texts of documents, tools and assistants, never the user's own. Pure.
+"""Orders that a text gives to the model that reads it, and the marks of an event that the log keeps beside its body.
 
-A text gives one where a clause of it tells a model what to do: it speaks to a model by that name, sends something of the user's
-away, runs, deletes or pays, has the model say or hide something, or has it play somebody. A condition may stand before the order
-("before you continue, ..."). Advice to people ("preheat the oven") is no order.
+Orders are looked for in texts of documents, tools and assistants, never in the user's own. A text gives one where a clause of it
+tells a model what to do: it speaks to a model by that name, sends something of the user's away, runs, deletes or pays, has the
+model say or hide something, or has it play somebody. A condition may stand before the order ("before you continue, ..."). Advice
+to people ("preheat the oven") is no order.
 
 A person should look at what a memory is to say if it is a standing instruction, an order to its reader, or what an assistant
 concluded about the user. Users' own words are never asked about, and a turn is kept as it was said.
+
+The marks of an event (`MARKER`, handed to the log) are the level of its words, its statements and whether it is doubtful.
 """
 
 from __future__ import annotations
@@ -15,14 +18,16 @@ from functools import cache
 from re import Pattern
 from unicodedata import normalize
 
-from engramlog_server.events.catalogue import MemoryCreated, MemoryRevised
-from engramlog_server.events.envelope import AnyEvent
+from engramlog_server.events.catalogue import EVENT_TYPES, LATEST_VERSION, MemoryCreated, MemoryRevised
+from engramlog_server.events.envelope import AnyEvent, Marker, Marks
 from engramlog_server.events.text import without_hidden
-from engramlog_server.projections.language.extraction.instructing import INSTRUCTION
+from engramlog_server.projections.language.extraction.instructions import INSTRUCTION
 from engramlog_server.projections.language.extraction.rules import extract
 from engramlog_server.projections.language.extraction.shape import TurnText
 from engramlog_server.projections.language.lexicon import either, rows
-from engramlog_server.projections.language.scripts import holds_han
+from engramlog_server.projections.language.patterns import holds_han
+from engramlog_server.projections.language.sensitivity.level import LEVEL_RULES, holds_words, level_of
+from engramlog_server.projections.language.statements import STATEMENT_RULES, statements_of, values_of
 
 ABOUT_THE_USER = frozenset({"identity", "stable_preference", "short_term_preference"})
 _MARKUP = r"<\s*/?\s*(?:tool_call|function_call|system|memory|instructions?)\b|<\||^\s*system\s*:"
@@ -172,3 +177,17 @@ def gives_orders(text: str) -> bool:
     return any(anywhere.search(seen) for anywhere, _ in forms) or any(
         begins.match(piece.strip()) for piece in _PIECES.split(seen) if piece for _, begins in forms
     )
+
+
+def mark(event: AnyEvent) -> Marks:
+    """Its level, 0 to 3, and its statements, each as the bytes that are to be keyed. Decided once, when it is appended."""
+    return Marks(level_of(event), statements_of(event), values_of(event))
+
+
+WORDLESS = frozenset(
+    f"{name}.{version}"
+    for name, latest in LATEST_VERSION.items()
+    if not holds_words(EVENT_TYPES[name])
+    for version in range(1, latest + 1)
+)
+MARKER = Marker(LEVEL_RULES, STATEMENT_RULES, mark, WORDLESS, is_doubtful)

@@ -14,12 +14,11 @@ from collections import Counter
 from collections.abc import Iterable
 from functools import cache, lru_cache
 
-from engramlog_server.projections.language import negators
+from engramlog_server.projections.language import lexicon
 from engramlog_server.projections.language.lexicon import either, rows
-from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.scripts import HAN
+from engramlog_server.projections.language.patterns import HAN, regex
 from engramlog_server.projections.language.text import tokens
-from engramlog_server.projections.language.times.names import (
+from engramlog_server.projections.language.times.calendar import (
     ENGLISH,
     HAN_DIGITS,
     HAN_UNITS,
@@ -48,8 +47,8 @@ _APOSTROPHES = str.maketrans("‘’ʼ", "'''")
 
 _NEGATING = regex(
     lambda: (
-        rf"\b(?:{either(negators.english('word', 'verb', 'feeling'))})\b|[{negators.characters()}]"
-        rf"|{either(negators.chinese('verb', 'feeling'))}|戒(?![指备尺])|(?<!难)忘"
+        rf"\b(?:{either(lexicon.negating_english('word', 'verb', 'feeling'))})\b|[{lexicon.negating_characters()}]"
+        rf"|{either(lexicon.negating_chinese('verb', 'feeling'))}|戒(?![指备尺])|(?<!难)忘"
     )
 )
 """Each turns the statement round. "Neither ... nor", "not ... nor" count once, by their first word."""
@@ -60,7 +59,7 @@ _IDLE = regex(
         r"|\bno\. ?\d|\bcan not (?:wait|help)\b|\b(?:why|if|or|of course) not\b|\bnothing but\b|\bnever mind\b"
         r"|, \w+ not (?:i|you|he|she|it|we|they)\?"
         r"|(.)[不没](?=\1)|[不没]有?\?$|有没有|没事|未婚[夫妻]"
-        rf"|{negators.idle()}"
+        rf"|{lexicon.idle_negations()}"
     )
 )
 """What has a negating word in it and negates nothing: questions of the form A-not-A, set phrases, names."""

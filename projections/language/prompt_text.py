@@ -14,9 +14,8 @@ from typing import Any
 import orjson
 
 from engramlog_server.events.text import without_hidden
-from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.scripts import HAN, count_of_han
-from engramlog_server.projections.language.sentences import chosen, joined, sentences, words
+from engramlog_server.projections.language.keywords import chosen, content_words, joined, sentences
+from engramlog_server.projections.language.patterns import HAN, count_of_han, regex
 
 TokenCount = Callable[[str], int]
 """How many tokens a text takes. A model's own tokenizer may stand here; it need not be additive."""
@@ -127,8 +126,8 @@ def _json(text: str) -> Any:
 def _told(document: Any, about: str) -> str:
     """The fields that share words with what it is about, else the first, in their order."""
     fields = [one for one, _ in zip(_fields(document), range(MOST_PIECES), strict=False)]
-    asked = words(about)
-    shared = [at for at, field in enumerate(fields) if words(field) & asked]
+    asked = content_words(about)
+    shared = [at for at, field in enumerate(fields) if content_words(field) & asked]
     first = [at for at in range(len(fields)) if at not in shared]
     kept = sorted([*shared, *first][:MOST_FIELDS])
     told = "; ".join(_shortened(fields[at]) for at in kept)

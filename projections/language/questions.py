@@ -12,14 +12,13 @@ from difflib import SequenceMatcher
 from functools import cache
 from typing import Literal, NamedTuple
 
-from engramlog_server.projections.language.extraction.instructing import asks_for_good
-from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.extraction.instructions import asks_for_good
+from engramlog_server.projections.language.keywords import says_something, sentences, without_question_words
+from engramlog_server.projections.language.lexicon import simplified
+from engramlog_server.projections.language.patterns import holds_han, regex
 from engramlog_server.projections.language.polarity import wording
-from engramlog_server.projections.language.scripts import holds_han
-from engramlog_server.projections.language.sentences import says_something, sentences, without_question_words
 from engramlog_server.projections.language.text import stem, stop_words, tokens
-from engramlog_server.projections.language.times.names import MONTHS, WEEKDAY
-from engramlog_server.projections.language.traditional import simplified
+from engramlog_server.projections.language.times.calendar import MONTHS, WEEKDAY
 
 _ENGLISH = """
 mention mentioned tell told conversation conversations chat chats discuss discussed discussion discussions talk talked

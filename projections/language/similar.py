@@ -1,4 +1,4 @@
-"""How alike two texts are, and all pairs of texts that are alike; no model needed.
+"""How alike two texts are, all pairs of texts that are alike, and whether two short statements say the same. No model.
 
     similarity(a, b) = 2 * weight of the shared tokens / (weight of a's tokens + weight of b's tokens)
 
@@ -11,14 +11,21 @@ and without the single characters 1 of the 10 Chinese ones does instead of 6.
 
 All pairs are found without comparing each with each: prefix filtering (Bayardo et al. 2007, "Scaling up all pairs
 similarity search"), length and position filters (Xiao et al. 2008, PPJoin), and bit signatures of the sets. Exact.
+
+`content` is what a short statement says, however it says it: two with equal contents may become one. A likeness in vectors
+proposes; it cannot decide, for "I drink tea every morning" is as near to "I drink coffee every morning" as
+its paraphrases are. So a statement is written in one way: phrases of the list `same_said` by the first of their row, a few ways
+to build a sentence by one of them, times taken out of it. Every word that is left counts, in its order: whoever, not, how many,
+was, wants to, with whom. What no rule knows keeps two statements apart.
 """
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from functools import cache
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cache, lru_cache
 from itertools import combinations, product
 from typing import NamedTuple
 
@@ -26,8 +33,11 @@ import numpy as np
 import numpy.typing as npt
 
 from engramlog_server.projections.checks import Check, counted, unchecked
-from engramlog_server.projections.language.polarity import plain
-from engramlog_server.projections.language.text import function_characters, tokens
+from engramlog_server.projections.language.keywords import segmented, sentences
+from engramlog_server.projections.language.lexicon import either, rows, words
+from engramlog_server.projections.language.polarity import plain, wording
+from engramlog_server.projections.language.prompt_text import is_chinese
+from engramlog_server.projections.language.text import function_characters, stem, tokens
 
 _CONTENT_WEIGHT = 3
 _LIGHT_TEXT = "i my we our you your me us user like love want prefer enjoy"
@@ -199,3 +209,188 @@ def _prefixes(
     token, owner, rest = token[prefix], owner[prefix], rest[prefix]
     order = np.lexsort((owner, token))
     return signatures, token[order], owner[order], rest[order]
+
+
+MOST_READ = 120
+"""Characters of a statement beyond which it is not read: who says more than one thing says something else beside."""
+_QUOTED = frozenset('"“”「」『』?？;；:：…\n')
+
+
+class Content(NamedTuple):
+    """What a statement says."""
+
+    said: tuple[str, ...]
+    """Its words in order; of a Chinese one its characters."""
+    times: frozenset[str]
+    """When it holds again and again, wherever it stands in the sentence."""
+
+
+@lru_cache(maxsize=1 << 12)
+def content(text: str) -> Content | None:
+    """What one short statement says; None of a question, a quotation, of several sentences and of what is long."""
+    if len(text) > MOST_READ or not _QUOTED.isdisjoint(text) or len(sentences(text)) != 1:
+        return None
+    return _chinese(text) if is_chinese(text) else _english(text)
+
+
+Rule = tuple[str, str | Callable[[re.Match[str]], str]]
+
+
+def _rewritten(text: str, rules: tuple[Rule, ...]) -> str:
+    for pattern, into in rules:
+        text = re.sub(pattern, into, text)
+    return text
+
+
+@cache
+def _phrases(language: str) -> tuple[re.Pattern[str], dict[str, str]]:
+    """Any phrase of the list, the longest first, and the first of its row; between Chinese words stands a bar."""
+    first = {phrase: row[language][0] for row in rows("same_said") if row[language] for phrase in row[language]}
+    if language == "english":
+        return re.compile(rf"\b(?:{either(first)})\b"), first
+    told = "|".join(r"\|?".join(map(re.escape, one)) for one in sorted(first, key=len, reverse=True))
+    return re.compile(rf"(?<=\|)(?:{told})(?=\|)"), first
+
+
+@cache
+def _jobs(language: str) -> str:
+    return either(words("jobs", language))
+
+
+_DAY = r"(?:morning|afternoon|evening|night|day|week|weekend|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
+_TURNED: tuple[Rule, ...] = (
+    (r"\b(?:currently|nowadays|at (?:the )?(?:moment|present)|these days|now)\b", " "),
+    (r"\bat all\b|(?<=not )\bany\b", " "),
+    (r"(?<=not )(?!just\b)(\w+) any\b", r"\1"),
+    (r"\bnever (?=(?:eats?|drinks?|smokes?)\b)", "not "),
+    (r"^(.+?) (?:is|are) (?:what|something) i (.+)$", r"i \2 \1"),
+    (r"^(.+?) is where (i|(?:my|our) \w+) (.+)$", r"\2 \3 in \1"),
+    (r"^i (eat|drink|smoke|have|own|like) no (.+)$", r"i not \1 \2"),
+    (r"\bevery single\b|\beach\b(?! other)", "every"),
+    (r"\bi'd rather\b", "i would rather"),
+    (r"^(.+) (?:is|are) part of my (morning|evening) routine$", r"i drink \1 every \2"),
+)
+"""Before phrases are looked up: ways to build a sentence."""
+_THING = r"((?!not\b)\w+)"
+_TOLD: tuple[Rule, ...] = (
+    (rf"^i (?:have|suffer from) {_THING} allergy$", r"i am allergic to \1"),
+    (rf"^i (?:have|suffer from) allergy to {_THING}$", r"i am allergic to \1"),
+    (r"^(i am allergic to) (\w+)$", lambda found: f"{found[1]} {stem(found[2])}"),
+    (rf"^i like {_THING} (?:more|better) than {_THING}$", r"i prefer \1 to \2"),
+    (rf"^i (?:prefer|favou?r) {_THING} (?:over|to|rather than) {_THING}$", r"i prefer \1 to \2"),
+    (rf"^i (?:would|'d) rather (?:have |drink |eat )?{_THING} than {_THING}$", r"i prefer \1 to \2"),
+    (r"^i like (.+) best$", r"i prefer \1"),
+    (r"^(?:i would rather|my preference is) (?:to )?", "i prefer to "),
+    (r"\b(?:love|enjoy)(?= (?:to \w+|\w{2,}ing)\b)", "like"),
+    (r"\b(like|hate|prefer) (?:to (\w+)|(\w{2,}ing))\b", lambda found: f"{found[1]} ~{stem(found[2] or found[3])}"),
+    (r"\blearn to play\b", "learn"),
+)
+_PART = "(?:morning|afternoon|evening)"
+_DRINK = r"(?:my )?(?:(?:cup|mug) of )?(coffee|tea|espresso|matcha|cocoa)"
+_HABITS: tuple[Rule, ...] = (
+    (
+        rf"^(?:my|every) (morning|day) (?:always )?(?:begins?|starts?) with {_DRINK}(?: for me)?$",
+        r"i drink \2 every morning",
+    ),
+    (rf"^i (?:always )?begin (?:my |every )?(?:day|morning) with {_DRINK}$", r"i drink \1 every morning"),
+    (rf"^i (?:(?:can )?not|never) begin (?:my )?day without {_DRINK}$", r"i drink \1 every morning"),
+    (rf"\b(?:have|take|get|drink) {_DRINK}(?= in {_PART}| every|$)(?=.*\b(?:every|always|in {_PART})\b)", r"drink \1"),
+    (rf"(?<=every morning i )(?:have|take|get|drink) {_DRINK}$", r"drink \1"),
+    (r"\bin morning every day\b|\bevery day in morning\b", "every morning"),
+)
+"""What is drunk every day, in which language has more ways than elsewhere."""
+_TIMES = rf"\bevery {_DAY}(?: {_DAY})?\b|\bon {_DAY}s(?: {_DAY}s?)?\b"
+
+
+_SCOPE = re.compile(
+    r"\b(?:not|never|no|only|and|or|but|nor|than|that|who|which|when|while|where|if|because|before|after|since|until|unless|so"
+    r"|want|wants|plan|plans|hope|hopes|try|tries|need|needs|begin|begins|stop|stops|prefer|like|likes|hate|hates|love|enjoy"
+    r"|would|can|could|may|might|must|should|shall|will|have to|has to"
+    r"|says?|said|tells?|told|thinks?|thought|knows?|knew|believes?|hears?|heard|asks?|asked|promised?)\b|\bi\b.*\bi\b"
+)
+"""Words of which a time is a part or is not: "I do not run every day" and "every day I do not run" say two things."""
+
+
+def _english(text: str) -> Content:
+    words_of = _rewritten(" ".join(wording(text)), _TURNED)
+    phrase, first = _phrases("english")
+    said = phrase.sub(lambda found: first[found[0]], " ".join(words_of.split()))
+    said = re.sub(rf"^(?:i am|my job is) ({_jobs('english')})(?: by (?:profession|trade))?$", r"i work as \1", said)
+    said = re.sub(rf"^({_jobs('english')}) is my (?:job|profession|occupation)$", r"i work as \1", said)
+    said = re.sub(r"^by (?:profession|trade) (?=i work as|i am)", "", said)
+    said = _rewritten(said, _TOLD + _HABITS)
+    if re.search(rf"\balways\b.*\bin {_PART}\b|\bin {_PART}\b.*\balways\b", said):
+        said = re.sub(rf"\bin ({_PART})\b", r"every \1", re.sub(r"\balways\b", " ", said))
+    if _SCOPE.search(said):
+        return Content(tuple(said.split()), frozenset())
+    times = frozenset(
+        re.sub(r"^on | (?=s$)|s\b", "", f"{one} ").replace("every ", "").strip() for one in re.findall(_TIMES, said)
+    )
+    return Content(tuple(re.sub(_TIMES, " ", said).split()), times)
+
+
+_KIN = either(word for row in rows("kin") for word in row["chinese"])
+_HAN_DAY = r"(?:早上|上午|中午|下午|晚上)"
+_HAN_TIME = rf"每天{_HAN_DAY}?|每周[一二三四五六日]{_HAN_DAY}?|每(?:个)?周末|每个月|每年"
+_CHINESE: tuple[Rule, ...] = (
+    (r"(?:目前|现在|如今|当前|眼下)", ""),
+    (r"每个(?=周[一二三四五六日]|早上|晚上)|每到(?=周)", "每"),
+    (rf"每(?={_HAN_DAY})|每天的(?={_HAN_DAY})", "每天"),
+    (rf"(每周[一二三四五六日])的(?={_HAN_DAY})", r"\1"),
+    (r"(?:从来|从|向来)不(?=[吃喝抽])", "不"),
+    (r"(?<![可恋亲热喜])爱(?=[吃喝看听玩读唱跳画爬打弹游跑骑])", "喜欢"),
+    (r"想要(?=[去学吃喝买看换搬])", "想"),
+    (r"准备(?=[去买换搬辞]|学(?!费))", "打算"),
+    (rf"(?<!每)(周[一二三四五六日]{_HAN_DAY}?)我?(?:总是|都|习惯)(?:会|要)?", r"每\1"),
+    (rf"(?<!每天)(?<!周[一二三四五六日])({_HAN_DAY})我?(?:总是|都|习惯)(?:会|要)?", r"每天\1"),
+    (rf"(?<!不)习惯(?={_HAN_DAY})", "每天"),
+    (rf"({_HAN_TIME})(我?)(?:(?:总是|都)(?:会|要)?|必(?!须)|会)?(?:去)?", r"\1\2"),
+    (rf"(我?)固定(周[一二三四五六日]{_HAN_DAY}?)", r"\1每\2"),
+    (r"(?:来|喝)(?:上)?一?杯(?=咖啡|茶|水|牛奶)", "喝"),
+    (rf"^(喝.+)是我(?=每天|{_HAN_DAY})(?:每天)?({_HAN_DAY})?的习惯$", r"我每天\2\1"),
+    (rf"^({_HAN_TIME})喝(.+)是我的?习惯$", r"我\1喝\2"),
+    (r"^我(?:的)?(?:每天)?(早上)(?:总是)?(?:都)?从一?杯?(.+)开始$", r"我每天\1喝\2"),
+    (rf"^(.+)是我({_HAN_TIME})(?:必|都|要)?喝的?$", r"我\2喝\1"),
+    (rf"我家(?=(?:{_KIN}))", "我"),
+    (r"^(?:我家里?|家里)(?=养|有[0-9一两]*[只条])", "我"),
+    (r"养(?:了|着)(?=[只0-9一两])", "有"),
+    (r"有一(?=[只条])", "有"),
+    (rf"^(我(?:{_KIN}))(?:年龄是|已经|今年|刚好|有)*([0-9]+岁)了?$", r"\1\2"),
+    (rf"^我有一?个([0-9]+岁)的?({_KIN})$", r"我\2\1"),
+    (r"^(?:我对?|对)([^不没无可我]{1,6}?)(?:有)?过敏(?:反应)?$", r"我对\1过敏"),
+    (
+        r"^我有([^不没无可我]{1,6}?)过敏$|^我是([^不没无可我]{1,6}?)过敏体质$",
+        lambda found: f"我对{found[1] or found[2]}过敏",
+    ),
+    (r"^我(?:一)?吃(?:了)?([^不没无可我]{1,6}?)(?:就会|就|会)过敏$", r"我对\1过敏"),
+    (r"^([^不没无可我]{1,6}?)会?[让使]我过敏$", r"我对\1过敏"),
+    (r"^我(?:对)?(?=对)", "我"),
+    (r"^我人?工作(?:在|的?(?:城市|地点|地方)[是在])(.{2,6})$", r"我在\1工作"),
+    (r"^(.{2,4})是我工作的?(?:城市|地点|地方)$", r"我在\1工作"),
+    (r"^我人在(.{2,4}工作)$", r"我在\1"),
+    (r"^我是(不.+)的$", r"我\1"),
+    (r"^([^我不]{1,3})我是?不([吃喝])的?$", r"我不\2\1"),
+    (r"^我[一1]点([^我不]{1,3})[都也]不([吃喝])$", r"我不\2\1"),
+    (r"^([^我]{2,5})是我的?爱好$|^我的?爱好是([^我]{2,5})$", lambda found: f"我喜欢{found[1] or found[2]}"),
+    (r"(?<![不没是太])(?:很|特别|非常|平时)喜欢", "喜欢"),
+    (r"^我有(.+?)的?打算$", r"我打算\1"),
+    (r"很想", "想"),
+    (r"更愿意|宁愿|偏爱|宁可", "更喜欢"),
+)
+
+
+def _weekday(found: re.Match[str]) -> str:
+    return "周" + ("日" if found[1] in "日天" else "一二三四五六"[int(found[1]) - 1])
+
+
+def _chinese(text: str) -> Content:
+    phrase, first = _phrases("chinese")
+    joined = re.sub("(?:周|星期|礼拜)([1-6日天])", _weekday, "".join(wording(text)))
+    parted = f"|{'|'.join(segmented(joined))}|"
+    said = phrase.sub(lambda found: first[found[0].replace("|", "")], parted).replace("|", "")
+    said = _rewritten(said, _CHINESE)
+    said = re.sub(rf"(?<![不想要])(?:的?职业是|的?工作是|在当|当|做|是)({_jobs('chinese')})$", r"是\1", said)
+    found = re.match(rf"(我(?:{_KIN})?)?({_HAN_TIME})", said)
+    if found is None:
+        return Content(tuple(said), frozenset())
+    return Content(tuple((found[1] or "") + said[found.end() :]), frozenset((found[2],)))

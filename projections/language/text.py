@@ -18,24 +18,56 @@
   conversations they tell the speaker's own statements from advice and quotation.
 
 A text of nothing but punctuation or white space has no tokens.
+
+Caches hold words of texts: `empty_caches` empties all of them once something was erased.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 import unicodedata
-from functools import cache, lru_cache
+from functools import _lru_cache_wrapper, cache, lru_cache
 from itertools import chain, filterfalse
 from operator import add
+from typing import Protocol
+from weakref import WeakSet
 
 import Stemmer
 
-from engramlog_server.projections.language.caches import holds_texts
-from engramlog_server.projections.language.lexicon import words
-from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.scripts import HAN, HIRAGANA, KATAKANA, MARKS, OTHER_UNSPACED
-from engramlog_server.projections.language.times.names import MONTHS
-from engramlog_server.projections.language.traditional import characters
+from engramlog_server.projections.language.lexicon import simplified_characters, words
+from engramlog_server.projections.language.patterns import HAN, HIRAGANA, KATAKANA, MARKS, OTHER_UNSPACED, regex
+from engramlog_server.projections.language.times.calendar import MONTHS
+
+_PACKAGE = __name__.partition(".")[0] + "."
+
+
+class HoldsTexts(Protocol):
+    """An object that keeps texts, or words of them."""
+
+    def forget(self) -> None:
+        """Keep none of them any more. From any thread."""
+        ...
+
+
+_HOLDERS = WeakSet[HoldsTexts]()
+
+
+def holds_texts(holder: HoldsTexts) -> None:
+    """Have `empty_caches` empty it too, as long as it lives."""
+    _HOLDERS.add(holder)
+
+
+def empty_caches() -> None:
+    """Empty every bounded cache of our modules, and what was told to `holds_texts`."""
+    for name, module in list(sys.modules.items()):
+        if name.startswith(_PACKAGE):
+            for value in list(vars(module).values()):
+                if isinstance(value, _lru_cache_wrapper) and value.cache_parameters()["maxsize"] is not None:
+                    value.cache_clear()
+    for holder in list(_HOLDERS):
+        holder.forget()
+
 
 MAX_TOKEN = 128
 """Characters: a longer run (a base64 blob) is cut here, the same way in documents and queries."""
@@ -107,7 +139,7 @@ _STEMMED = ((0x370, 0x400, "greek"), (0x400, 0x530, "russian"), (0x600, 0x700, "
 def _plain() -> dict[int, int | str | None]:
     """What NFKC and casefold leave, as plainer letters or as nothing."""
     return {
-        **characters(),
+        **simplified_characters(),
         **str.maketrans("łđıðħŧ‘’ʼ´‐", "ldidht''''-"),
         **str.maketrans(
             "\u0451\u06a9\u06cc\u0649\u0623\u0625\u0622\u0629", "\u0435\u0643\u064a\u064a\u0627\u0627\u0627\u0647"

@@ -45,12 +45,12 @@ from engramlog_server.projections.language.polarity import (
     wording,
 )
 from engramlog_server.projections.language.prompt_text import is_chinese, one_line
-from engramlog_server.projections.language.same_content import content
 from engramlog_server.projections.language.similar import (
     MOST_RELATED,
     SimilarPair,
     alike,
     bag_of,
+    content,
     similar_pairs,
     similarity,
 )

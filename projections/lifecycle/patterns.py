@@ -23,7 +23,7 @@ from engramlog_server.events.catalogue import MemoryCreated, MemoryDeleted
 from engramlog_server.events.trust import INFERRED, PROPOSED, TRUSTS, lowest
 from engramlog_server.events.vocabulary import Category
 from engramlog_server.projections.checks import Check, counted, unchecked
-from engramlog_server.projections.language.doings import doings, verbs
+from engramlog_server.projections.language.about_user import doings, verbs
 from engramlog_server.projections.language.keywords import extracted
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.polarity import speaks_from_its_day

@@ -27,11 +27,16 @@ from typing import NamedTuple
 from engramlog_server.events.catalogue import MemoryReinforced
 from engramlog_server.projections.checks import Check, counted, unchecked
 from engramlog_server.projections.choices import WORKING_MESSAGES
-from engramlog_server.projections.language.keywords import never, read_chinese, weak, weak_chinese
-from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.keywords import (
+    content_words,
+    never,
+    read_chinese,
+    sentences,
+    weak,
+    weak_chinese,
+)
+from engramlog_server.projections.language.patterns import begins_with_han, holds_han, regex
 from engramlog_server.projections.language.polarity import polarity
-from engramlog_server.projections.language.scripts import begins_with_han, holds_han
-from engramlog_server.projections.language.sentences import sentences, words
 from engramlog_server.projections.language.text import stem
 from engramlog_server.projections.lifecycle.decision import Decision, use_of
 from engramlog_server.projections.lifecycle.judge.known import core
@@ -330,7 +335,7 @@ def _words_of(texts: Iterable[str]) -> Words:
 @lru_cache(maxsize=4_096)
 def _words(text: str) -> Words:
     """Words by which it is compared: English ones by stem, Chinese nouns, names and verbs as a segmenter cuts them."""
-    found = frozenset(one for one in words(text) if not begins_with_han(one) and one not in _empty())
+    found = frozenset(one for one in content_words(text) if not begins_with_han(one) and one not in _empty())
     if not holds_han(text):
         return found
     return found | {word for _, _, word, faint in read_chinese(text) if not (faint or word in weak_chinese())}

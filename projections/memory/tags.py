@@ -28,10 +28,9 @@ from zoneinfo import ZoneInfo
 
 from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.events.trust import IMPORTED, ORDER
-from engramlog_server.projections.language import negators
+from engramlog_server.projections.language import lexicon
 from engramlog_server.projections.language.lexicon import rows
-from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.scripts import HAN
+from engramlog_server.projections.language.patterns import HAN, regex
 from engramlog_server.projections.memory.record import SECRET, Memory
 
 
@@ -262,7 +261,7 @@ _SAID, _DENIED, _ASKED = range(3)
 @cache
 def _negators() -> frozenset[str]:
     """English tokens that deny what follows them."""
-    return frozenset((*negators.english("word", "contraction"), "nor"))
+    return frozenset((*lexicon.negating_english("word", "contraction"), "nor"))
 
 
 def _word_tags(text: str) -> tuple[str, ...]:

@@ -24,9 +24,9 @@ from engramlog_server.events.standing import profile_in, shown_in
 from engramlog_server.events.trust import ASSERTED, lowest
 from engramlog_server.events.vocabulary import Trust
 from engramlog_server.projections.choices import WORKING_MESSAGES
+from engramlog_server.projections.language.keywords import chosen, joined, sentences
 from engramlog_server.projections.language.prompt_text import MOST_READ, is_chinese, one_line
 from engramlog_server.projections.language.sensitivity.level import detect_sensitivity, level_now
-from engramlog_server.projections.language.sentences import chosen, joined, sentences
 from engramlog_server.projections.memory.kind import episode, is_summary
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.memory.sources import Asides, Author, aside_of, by_of

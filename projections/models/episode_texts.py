@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from engramlog_server.projections.language.keywords import content_words
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.polarity import wording
 from engramlog_server.projections.language.prompt_text import cut, is_chinese, one_line
 from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
-from engramlog_server.projections.language.sentences import words
 from engramlog_server.projections.memory.working_memory import SENSITIVE, Turn, stamped, tellable
 from engramlog_server.projections.models.chat import Chat, ModelUsage, Unfit, prompt
 
@@ -58,7 +58,7 @@ def _checked(told: Sequence[str]) -> Callable[[Summary], None]:
 
 def fault(text: str, said: Sequence[str]) -> str | None:
     """Why a summary of what was said is not taken, in words for the model; None where it is."""
-    own, strange = words(text), sorted(_numbers([text]) - _numbers(said))
+    own, strange = content_words(text), sorted(_numbers([text]) - _numbers(said))
     faults = (
         (not own, "the summary says nothing"),
         (len(text) > MOST_CHARACTERS - _STAMP, f"it has {len(text)} characters; allowed: {MOST_CHARACTERS - _STAMP}"),
@@ -66,7 +66,7 @@ def fault(text: str, said: Sequence[str]) -> str | None:
         (detect_sensitivity(text) >= SENSITIVE, "it holds an address, a telephone number or a secret: leave it out"),
         (bool(strange), f"numbers in it that nobody said: {', '.join(strange[:5])}"),
         (
-            len(own & frozenset[str]().union(*map(words, said))) < GROUNDED * len(own),
+            len(own & frozenset[str]().union(*map(content_words, said))) < GROUNDED * len(own),
             "less than half of its words were said: use the words of the conversation",
         ),
     )

@@ -14,10 +14,10 @@ from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from engramlog_server.projections.language.keywords import content_words
 from engramlog_server.projections.language.polarity import opposite, wording
 from engramlog_server.projections.language.prompt_text import is_chinese, one_line
 from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
-from engramlog_server.projections.language.sentences import words
 from engramlog_server.projections.models.chat import Chat, ModelUsage, Unfit, prompt
 
 MOST_CLAIMS = 5
@@ -95,19 +95,23 @@ def fault(claim: ClaimedPattern, keyed: dict[str, ShownMemory]) -> str | None:
 
 
 def _fault(text: str, pieces: Sequence[ShownMemory]) -> str | None:
-    said, own, days = [one.text for one in pieces], words(text), {one.day for one in pieces}
+    said, own, days = [one.text for one in pieces], content_words(text), {one.day for one in pieces}
     if len(pieces) < LEAST:
         return f"it names {len(pieces)} memories; at least {LEAST} are needed"
     if len(days) < LEAST:
         return f"its memories are of {len(days)} days; at least {LEAST} are needed"
     if (wrong := fault_of_words(text, said)) is not None:
         return wrong
-    return "it names a memory with which it shares no word" if any(own.isdisjoint(words(one)) for one in said) else None
+    return (
+        "it names a memory with which it shares no word"
+        if any(own.isdisjoint(content_words(one)) for one in said)
+        else None
+    )
 
 
 def fault_of_words(text: str, said: Sequence[str]) -> str | None:
     """Why a model's words may not stand for what these memories say, in words for the model; None where they may."""
-    own = words(text)
+    own = content_words(text)
     strange = sorted(_numbers(text) - {number for one in said for number in _numbers(one)})
     faults: tuple[tuple[bool, Callable[[], str]], ...] = (
         (not own, lambda: "it says nothing"),
@@ -115,7 +119,7 @@ def fault_of_words(text: str, said: Sequence[str]) -> str | None:
         (detect_sensitivity(text) >= SENSITIVE, lambda: "it holds an address, a telephone number or a secret"),
         (bool(strange), lambda: f"numbers in it that nobody said: {', '.join(strange[:5])}"),
         (
-            len(own & frozenset[str]().union(*map(words, said))) < GROUNDED * len(own),
+            len(own & frozenset[str]().union(*map(content_words, said))) < GROUNDED * len(own),
             lambda: "less than half of its words are in the memories that it names",
         ),
         (any(opposite(text, one) for one in said), lambda: "it says the reverse of a memory that it names"),

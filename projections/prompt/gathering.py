@@ -13,10 +13,10 @@ from typing import NamedTuple, TypedDict
 import numpy as np
 
 from engramlog_server.projections.index.said_index import SaidNames
+from engramlog_server.projections.language.keywords import asked_words, content_words, says_something
 from engramlog_server.projections.language.orders import gives_orders, sounds_like_an_order
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.questions import asks
-from engramlog_server.projections.language.sentences import asked_words, says_something, words
 from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.deletion import erased_turns, forgotten_turns
 from engramlog_server.projections.memory.ground import always_holds
@@ -258,8 +258,8 @@ def _says_the_same(memory: Memory, shown: Memory) -> bool:
     turn, statement = (shown, memory) if is_statement(memory) else (memory, shown)
     if turn.id not in statement.source_turns:
         return False
-    said = words(turn.content)
-    return memory is statement or len(said & words(statement.content)) >= COVERED * len(said)
+    said = content_words(turn.content)
+    return memory is statement or len(said & content_words(statement.content)) >= COVERED * len(said)
 
 
 def material(
@@ -287,7 +287,7 @@ def material(
         parts["remembered"], keep = [*episodes, *said], {"remembered": keeping_order(len(episodes), len(said))}
     else:
         topic = asked_words(asked.message.ask)
-        named = topic & words(" ".join(line.text for line in (*episodes, *said)))
+        named = topic & content_words(" ".join(line.text for line in (*episodes, *said)))
         if asked.message.refers_back or len(named) >= min(2, len(topic)) > 0:
             parts["earlier"] = [*episodes[-1:], *said[-EARLIER:]]
     return Material(time_line(now, rules.zone, rules.language), parts, keep)

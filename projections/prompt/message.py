@@ -10,10 +10,10 @@ from itertools import product
 from typing import Literal, NamedTuple, get_args
 
 from engramlog_server.projections.embedding.idle import NEAR, SURE
+from engramlog_server.projections.language.keywords import content_words, says_something, sentences
 from engramlog_server.projections.language.kin import chinese as kin_chinese
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.questions import GENERAL_KNOWLEDGE, asked_parts, asks
-from engramlog_server.projections.language.sentences import says_something, sentences, words
 
 Need = Literal["yes", "no", "unsure"]
 Related = Literal["auto", "always", "never"]
@@ -111,7 +111,7 @@ def read_message(text: str, before: Sequence[str] = (), names: Collection[str] =
     asks_one = _ONE_THING.search(ask) is not None
     several = plan.many or plan.ordered or len(plan.parts) > 1 or not asks_one
     orders, past = not asks_one and not _STATES.match(ask), _PAST.search(ask) is not None
-    continues = bool(before) and (_CONTINUES.search(ask.strip()) is not None or len(words(ask)) <= SHORT_WORDS)
+    continues = bool(before) and (_CONTINUES.search(ask.strip()) is not None or len(content_words(ask)) <= SHORT_WORDS)
     back = _BACK.search(ask) is not None
     if not says_something(ask) and not (continues and asks(ask)):
         return MessageRead(ask, "no", continues, back, several, orders, past)

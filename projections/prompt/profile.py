@@ -21,7 +21,7 @@ import numpy as np
 from engramlog_server.events.trust import ASSERTED, ORDER
 from engramlog_server.projections.checks import Check, unchecked
 from engramlog_server.projections.language.about_user import CLASSES, Drawn, about_user, parts_of_others, passing_days
-from engramlog_server.projections.language.extraction.instructing import INSTRUCTION
+from engramlog_server.projections.language.extraction.instructions import INSTRUCTION
 from engramlog_server.projections.language.extraction.rules import extract
 from engramlog_server.projections.language.extraction.shape import TurnText
 from engramlog_server.projections.language.orders import overrides_rules

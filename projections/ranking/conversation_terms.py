@@ -44,10 +44,9 @@ from engramlog_server.projections.language.questions import (
 )
 from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.language.times import calendar as cal
-from engramlog_server.projections.language.times.calendar import BEGINNING, END, Kind, Span
+from engramlog_server.projections.language.times.calendar import BEGINNING, END, MASK, Kind, Phrase, Span, masked
 from engramlog_server.projections.language.times.chinese import SIGNS, chinese, opened_by
 from engramlog_server.projections.language.times.english import WORDS, english
-from engramlog_server.projections.language.times.phrases import MASK, Phrase, masked
 from engramlog_server.projections.laws.law import Floats
 from engramlog_server.projections.laws.modes import Flags
 from engramlog_server.projections.memory.columns import Rows

@@ -26,8 +26,7 @@ from engramlog_server.projections.language.keywords import (
     weak,
     weak_chinese,
 )
-from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.scripts import begins_with_han, holds_han
+from engramlog_server.projections.language.patterns import begins_with_han, holds_han, regex
 from engramlog_server.projections.language.synonyms import Expansion, Pair, expand, with_synonyms, word_key
 from engramlog_server.projections.language.text import kept_tokens, stem, tokens
 from engramlog_server.projections.laws.law import Floats

@@ -12,7 +12,7 @@ import numpy as np
 from engramlog_server.projections.embedding.meaning import EmbeddedQuestion, KnownVectors, Sense
 from engramlog_server.projections.index.search_index import Scores
 from engramlog_server.projections.language.contradiction.change import Alike
-from engramlog_server.projections.language.sentences import asked_words
+from engramlog_server.projections.language.keywords import asked_words
 from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.laws.law import Floats
 from engramlog_server.projections.laws.modes import Flags, Visibility, visibility

@@ -26,7 +26,7 @@ import numpy as np
 from engramlog_server.events.parameters import Parameters
 from engramlog_server.projections.embedding.meaning import Sense
 from engramlog_server.projections.index.search_index import Scores
-from engramlog_server.projections.language.sentences import without_question_words
+from engramlog_server.projections.language.keywords import without_question_words
 from engramlog_server.projections.laws import LAWS
 from engramlog_server.projections.laws.law import Floats
 from engramlog_server.projections.laws.modes import Flags, Visibility

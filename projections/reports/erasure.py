@@ -37,7 +37,7 @@ from engramlog_server.events.entry import read
 from engramlog_server.events.envelope import AnyEvent, Stored
 from engramlog_server.events.partitions import parse_position
 from engramlog_server.projections.fold.working_set import names
-from engramlog_server.projections.language.sentences import ADDED
+from engramlog_server.projections.language.keywords import ADDED
 from engramlog_server.projections.language.text import kept_tokens
 from engramlog_server.projections.memory.kind import tells_all
 from engramlog_server.projections.memory.record import SECRET, Memory

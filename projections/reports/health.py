@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from engramlog_server.events.parameters import Parameters
 from engramlog_server.events.text import many
-from engramlog_server.projections.language.scripts import holds_han
+from engramlog_server.projections.language.patterns import holds_han
 from engramlog_server.projections.laws.consolidating import consolidations, recencies
 from engramlog_server.projections.laws.ebbinghaus import LAW as EBBINGHAUS
 from engramlog_server.projections.laws.law import FOREVER, Floats, Instants

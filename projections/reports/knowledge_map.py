@@ -47,11 +47,10 @@ from engramlog_server.projections.embedding.meaning import KnownVectors, Vectors
 from engramlog_server.projections.index.associations import KEYWORD
 from engramlog_server.projections.language.keywords import LEAST_WEIGHT as LEAST_KEYWORD_WEIGHT
 from engramlog_server.projections.language.lexicon import words
-from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.scripts import HAN
+from engramlog_server.projections.language.patterns import HAN, regex
 from engramlog_server.projections.language.synonyms import word_key
 from engramlog_server.projections.language.text import tokens
-from engramlog_server.projections.language.times.names import MONTH, WEEKDAYS
+from engramlog_server.projections.language.times.calendar import MONTH, WEEKDAYS
 from engramlog_server.projections.laws.consolidating import consolidations
 from engramlog_server.projections.laws.modes import Visibility, reasons_told, withheld_by_age
 from engramlog_server.projections.memory.columns import Columns, Rows

@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from engramlog_server.projections.embedding.meaning import Sense
-from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.scripts import begins_with_han, holds_han
+from engramlog_server.projections.language.patterns import begins_with_han, holds_han, regex
 from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.laws.modes import reasons_told, secrets
 from engramlog_server.projections.memory.record import SECRET, Memory

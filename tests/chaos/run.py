@@ -18,7 +18,7 @@ from engramlog_server.events.errors import StoreError
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import Wire, open_wire
-from engramlog_server.projections.language.marks import MARKER
+from engramlog_server.projections.language.orders import MARKER
 from engramlog_server.projections.redis.create import open_store
 from engramlog_server.projections.redis.store import read_checkpoint
 from tests.chaos.attendants import Operator, Stopwatch, live_keys, quarantined

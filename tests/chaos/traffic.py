@@ -15,7 +15,7 @@ from engramlog_server.events.partitions import LogKeys, partition_of
 from engramlog_server.events.redis.alarms import RedisAlarms
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import WirePool, open_wire
-from engramlog_server.projections.language.marks import MARKER
+from engramlog_server.projections.language.orders import MARKER
 from engramlog_server.projections.redis.create import read_identity
 from engramlog_server.projections.redis.store import read_checkpoint
 from engramlog_server.projections.redis.usage import FoldDebt

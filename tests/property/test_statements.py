@@ -9,9 +9,16 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from engramlog_server.projections.language import normal_letters, statements
-from engramlog_server.projections.language.normal_letters import IN_LATIN, composed, letters, like
-from engramlog_server.projections.language.statements import closed_up, normalised, signed
+from engramlog_server.projections.language import statements
+from engramlog_server.projections.language.statements import (
+    IN_LATIN,
+    closed_up,
+    composed,
+    letters,
+    like,
+    normalised,
+    signed,
+)
 
 _PIECES = (
     *" \t\n.,;:!?'\"()*_~-#+%$/^&=<>0123456789", *"aAiIoOeE", *"東京东京。，、？！：主人ニーガ々", *"αΜμνΝηγйёьһү",
@@ -54,7 +61,7 @@ def test_a_sign_that_can_only_end_a_word_is_read_as_if_all_had_been_asked(text: 
 
 def _letters_one_by_one(text: str) -> str:
     """Every step taken for every character."""
-    return normal_letters._joined(composed(text).translate(normal_letters._FORMS))
+    return statements._joined(composed(text).translate(statements._FORMS))
 
 
 _SIGNS = "!\"'()*,-.:;[]_{}~"

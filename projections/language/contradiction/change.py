@@ -17,11 +17,9 @@ from engramlog_server.projections.language import kin
 from engramlog_server.projections.language.contradiction.relation import MOST_READ, read, written
 from engramlog_server.projections.language.extraction.fleeting import for_a_time
 from engramlog_server.projections.language.extraction.taking_back import values_of
-from engramlog_server.projections.language.lexicon import either, rows, words
-from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.scripts import HAN, holds_han
+from engramlog_server.projections.language.lexicon import either, rows, simplified, words
+from engramlog_server.projections.language.patterns import HAN, holds_han, regex
 from engramlog_server.projections.language.text import stem
-from engramlog_server.projections.language.traditional import simplified
 
 
 class Rating(NamedTuple):

@@ -20,7 +20,7 @@ from functools import cache, lru_cache
 from itertools import chain
 from typing import Literal, NamedTuple
 
-from engramlog_server.projections.language import negators
+from engramlog_server.projections.language import lexicon
 from engramlog_server.projections.language.contradiction.slots import (
     NUMBER_CHINESE,
     NUMBER_ENGLISH,
@@ -35,9 +35,8 @@ from engramlog_server.projections.language.contradiction.slots import (
 )
 from engramlog_server.projections.language.keywords import segmented
 from engramlog_server.projections.language.lexicon import Row, either, rows, words
-from engramlog_server.projections.language.patterns import regex
+from engramlog_server.projections.language.patterns import HAN, begins_with_han, holds_han, regex
 from engramlog_server.projections.language.polarity import difference, plain, speaks_from_its_day
-from engramlog_server.projections.language.scripts import HAN, begins_with_han, holds_han
 from engramlog_server.projections.language.text import stem, stop_words
 
 NOT, END = "\u0001", "\u0002"
@@ -50,7 +49,7 @@ _IDLE_CHINESE = regex(
         r"|(?<=,)\s?(?:难道)?不是吗(?=\W*$)|(?<![^\s,.!?;。、])没办法(?:啊|呀|呢)?(?=[\s,.!;。])"
         r"|(.)[不没](?=\2)|没有?[啊呀呢吗]?(?=$|[?.!。])|了没(?=[啊呀呢?]|$)|不[啊呀]?(?=$|\?))"
         r"|没事(?=$|[儿吧吗的啊呀,.!?。])|不止|未婚|别(?=[的处样])|岂不|怪不得|不该|不便|失业|不幸|不满(?!意)|不一样"
-        rf"|没意思|没钱|无名|不清楚|莫名|{negators.idle()}"
+        rf"|没意思|没钱|无名|不清楚|莫名|{lexicon.idle_negations()}"
     )
 )
 """What holds a negating character and denies nothing, or is a word with an opposite of its own (不该, 无聊)."""
@@ -58,8 +57,8 @@ _IDLE_CHINESE = regex(
 
 def _not_chinese() -> str:
     return (
-        f"[{negators.characters(but='别別非')}](?:有|会|能|想|要|用|必|曾)?|别(?=[^的])|非(?=[去要说])|并非|极少|戒(?![指备尺])"
-        f"|{either(negators.chinese('verb'))}"
+        f"[{lexicon.negating_characters(but='别別非')}](?:有|会|能|想|要|用|必|曾)?|别(?=[^的])|非(?=[去要说])|并非|极少|戒(?![指备尺])"
+        f"|{either(lexicon.negating_chinese('verb'))}"
     )
 
 
@@ -72,7 +71,7 @@ _IDLE_ENGLISH = regex(
 )
 _NOT_ENGLISH = regex(
     lambda: (
-        rf"\b(?:no longer|no one|no-one|{either(negators.english('word'))}|nor|cannot"
+        rf"\b(?:no longer|no one|no-one|{either(lexicon.negating_english('word'))}|nor|cannot"
         r"|unable to|(?:fail|refus|stopp?|quit+|avoid|ceas)(?:e|es|s|ed|ing)?(?: to)?(?= [a-z])"
         r"|g[ia]ven? up|giving up|den(?:y|ies|ied|ying)(?= that)"
         r"|(?<!am )(?<!is )(?<!are )(?<!was )(?<!get )(?<!got )(?<!be )used to|any ?more)\b"

@@ -16,10 +16,9 @@ from typing import NamedTuple
 from engramlog_server.projections.language import kin
 from engramlog_server.projections.language.extraction.fleeting import of_another_time
 from engramlog_server.projections.language.lexicon import either, rows, words
-from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.scripts import HAN, begins_with_han
+from engramlog_server.projections.language.patterns import HAN, begins_with_han, regex
 from engramlog_server.projections.language.text import stem
-from engramlog_server.projections.language.times.names import (
+from engramlog_server.projections.language.times.calendar import (
     ENGLISH,
     HAN_DIGITS,
     HAN_UNITS,

@@ -1,10 +1,14 @@
 """The ways in which English states something in the first person: one rule each, tried in order. Word lists, no model.
 
 First come rules with a class of their own (`_TYPED`). Then general shapes (`_GENERAL`): the subject is I, *my* and one of one's
-people, or *my* and a thing; the verb is finite; the class follows from tense and form. What was done is a fact, what is being done
-is passing, what is done each time is a habit, whom one has and what they do is a fact. Verbs of thinking, feeling and saying state
-nothing that lasts. Then free talk (`_TALK`): what one is at, what one keeps doing, what does one good. Then what was going on, what
-one had to do, what one did with others (`_FURTHER`), which needs a name, a number or a time beside it unless one is learning it.
+people, or *my* and a thing; the verb is finite; the class follows from tense and form. What was done is a fact, what is being
+done is passing, what is done each time is a habit, whom one has and what they do is a fact. Verbs of thinking, feeling and saying
+state nothing that lasts. Then free talk (`_TALK`): what one is at, what one keeps doing, what does one good. Then what was going
+on, what one had to do, what one did with others (`_FURTHER`), which needs a name, a number or a time beside it unless one is
+learning it.
+
+A clause must stand by itself (`is_whole`): it names what it is about, points at nothing outside and says something in particular.
+`third_person` says it about a person by name: "I love my dog" becomes "Ann loves their dog".
 """
 
 from __future__ import annotations
@@ -16,7 +20,7 @@ from engramlog_server.projections.language import kin
 from engramlog_server.projections.language.extraction.shape import ExtractionRule
 from engramlog_server.projections.language.lexicon import either, words
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.times.names import MONTH, WEEKDAY
+from engramlog_server.projections.language.times.calendar import MONTH, MONTHS, WEEKDAY, WEEKDAYS
 
 WHEN = "(?:(?:recently|already|currently|always|usually|often|sometimes|still|now|first|once|normally|generally|officially) )?"
 NOUN = r"(?:an? |the |two |three |four |five |\d+ |some |my |our )?"
@@ -623,3 +627,225 @@ def turned(said: str) -> str:
 
 COMPILED = tuple((regex(rule.pattern), rule) for rule in (*_TYPED, *_GENERAL, *_TALK, *_FURTHER))
 """The rules in the order in which they are tried."""
+
+
+LEFT_OPEN = regex(
+    r"\b(?:you|your|yours|you're|you've|he|she|him|it|its|it's|they|them|theirs|there|that's|here)\b", re.IGNORECASE
+)
+_POINTS = regex(
+    "^(?:(?:it|that|this|these|those|them|one|some|both|all|so|what|how|when|where|seeing|hearing|the (?:idea|way|fact|feeling"
+    "|same|sound|thought|vibe|look|energy|best|rest|other|one|pic|picture|photo)|such|your|a lot|lots|a bit|a ton|tons|more"
+    "|something|anything|everything|nothing|things|stuff|another|to (?:be|hear|see|know|say|do|get|have|talk|chat)|being|back"
+    r"|on|rid|here|there|away|off(?=\W*$| to\b(?!.*\d))|up|better|well|good|great|fun|enough|ready|used to|over it|the hang)\b"
+    r"(?! of [A-Z])|[^A-Za-z0-9\"'`$£€])",
+    re.IGNORECASE,
+)
+VAGUE = regex(
+    r"\b(?:like I \w+|something|anything|everything|everyone|stuff|things?|whatever|this(?! (?:year|month|week|weekend"
+    r"|summer|winter|spring|fall|autumn|season|morning|afternoon|evening)\b)|these|those|that one|the one|so"
+    r" much|a (?:blast|great time)(?! (?:at|in|on|with|\w+ing)\b)"
+    "|in touch"
+    "|(?<=ed )one|(?<=ing )one|milestones?|got the idea|came across the formula|and wow|a lot of shots|some money|last one"
+    "|new one|same one|like that|so many|one of my own|the main|surge|some(?:one|body|where)(?! named| called)"
+    r"|what happened|accordingly|similar(?! [a-z]+s\b)|sore spot|(?<!of )experiences?(?=\W*$|,| (?:that|which|and|there"
+    r"|for|so|but)\b)|milestone moment|stay calm|the whole"
+    " team|a lot about)"
+    r"\b|\b(?:the|a) (?:kind|place|feeling|connection|vibe)\b|\ban? (?:[\w-]+ )?approach$|^working on a project (?:with"
+    r"|where|that)\b|\bthe (?:issues?|problems?|errors?|following|above|below|feature|task|case|situation|process|suggestions?"
+    "|tips|advice|ideas?"
+    r"|plan|steps?|chance|code|result|results)\b(?! (?:of|with|in|on|for|from|to) \w)"
+    r"|(?<!say )\bthat (?!(?:is|are|was|were|the|my|has|have|can|will|includes?|\w+s|\w+ed)\b|(?-i:[A-Z$£€])|\d)",
+    re.IGNORECASE,
+)
+_AT_HAND = regex(r"the (?!.* of )(?!(?:great )?outdoors)(?:[a-z'-]+ )+[a-z'-]+")
+"""Something that both see: "I love the upside-down poses" praises them, which is no lasting liking."""
+_CODE = regex(r"`|\b\w+\.(?:py|js|ts|html|css|json|ya?ml|toml|log|sql|env|txt|md|sh)\b|\w\(\w*[,)]")
+"""A piece of code: what is done to it is work at hand."""
+_NO_OBJECT = regex(
+    "^(?:completed|finished|bought|made|built|got|won|took|received|launched|submitted|declined|reduced|set(?! up)"
+    "|set up|tested|used|added|had"
+    "|implemented|found|accepted|borrowed|gave|saw|hit|raised|earned|created|designed|fixed|lost|spent|scheduled|booked)"
+    r" (?:by|on|at|in|for|with|as|to|up|out|back(?! from \w)|it|down|over|through|along|away|from|that|how|why)\b",
+    re.IGNORECASE,
+)
+_ENDS_EARLY = regex(
+    r"^\w+ (?:after|before|since|while|during|because|so|too|again|well|much|really|somehow)\b", re.IGNORECASE
+)
+"""A verb without what it is done to."""
+_OPEN_END = regex(
+    r"\s+(?:and|or|but|with|of|to|for|the|a|an|my|in|on|at|that|which|because|so|as|like|about|from|by|is|are|his|hers|mine|theirs|ours)$",
+    re.IGNORECASE,
+)
+_DEED = regex(rf"(?:I|We) (?:\w+ ){{0,2}}?{PAST}|I(?:'ve| have) been \w+ing ")
+"""A deed: four words about it are enough without a name or a time."""
+_EMPTY_TEXT = """
+a an the i my me to of in on at for with and or but so it its that this is are was were be been am do does did have has had
+really very just also too much more lot lots bit some any good great nice amazing awesome new time way day thing things people
+fun cool own other same all about up out by from as like love enjoy prefer want new first last got get went made took started
+had used set added gave found saw hit change find make take give keep day days week weeks month months year years today
+off down over back away through along together around news setback chat
+tomorrow yesterday tonight morning afternoon evening night weekend next last ago after before soon later now starting leaving going
+"""
+_EMPTY_WORDS = frozenset((*_EMPTY_TEXT.split(), *MONTHS, *WEEKDAYS))
+_NAMED = regex(
+    lambda: (
+        rf"\b(?!I\b)[A-Z]\w+|\b{kin.english()}\b|\b(?:friend|girl|boy|woman|man|boss|teacher|neighbou?r|colleague|lady|guy)\b"
+    )
+)
+
+
+def says_something(said: str, thing: str, rule: ExtractionRule, *, timed: bool) -> bool:
+    """Whether the clause stands by itself, `thing` being what its rule is about; `timed`: its time stands before it."""
+    return is_whole(said, thing) and not _is_vague(thing, said, rule) and _tells(said, thing, rule, timed=timed)
+
+
+def is_whole(said: str, thing: str) -> bool:
+    if not 2 <= len(said.split()) <= 45 or _POINTS.match(thing) or _OPEN_END.search(said) or "```" in said:
+        return False
+    if LEFT_OPEN.search(said) or _somebody_else(said):
+        return False
+    return said.count("(") == said.count(")") and said.count('"') % 2 == 0 and said.count("`") % 2 == 0
+
+
+def _is_vague(thing: str, said: str, rule: ExtractionRule) -> bool:
+    at_hand = rule.predicate == "likes" and said.startswith("I") and _AT_HAND.fullmatch(thing) is not None
+    ends_early = _NO_OBJECT.match(thing) is not None or (rule.sharp and _ENDS_EARLY.match(thing) is not None)
+    return at_hand or ends_early or VAGUE.search(thing) is not None or _CODE.search(thing) is not None
+
+
+def _tells(said: str, thing: str, rule: ExtractionRule, *, timed: bool) -> bool:
+    """Whether it has words enough that mean something, or a name, a number or a time."""
+    content = telling_words(thing)
+    if rule.loose:
+        return bool(content)
+    timed = timed or TIMED.search(said) is not None
+    named = any(word[0].isupper() or word[0].isdigit() for word in content)
+    if timed:
+        return len(content) >= 2 or (bool(content) and not thing.startswith(content[0]))
+    if rule.sharp:
+        of_mine = " my " in said or " our " in said
+        return len(content) >= 3 if named else len(content) >= 4 - of_mine and _DEED.match(said) is not None
+    return len(content) >= (2 if named else 3)
+
+
+def telling_words(thing: str) -> list[str]:
+    """The words and numbers that say something in particular."""
+    found = re.findall(r"[A-Za-z][\w'+.-]*|\d[\w.,:%-]*", thing)
+    return [word for word in found if word.casefold() not in _EMPTY_WORDS]
+
+
+def _somebody_else(said: str) -> bool:
+    """Whether "his" or "her" stands for nobody that the clause names; "their" may be anybody's."""
+    found = re.search(r"\b(?:his|her|hers)\b", said, re.IGNORECASE)
+    theirs = re.search(r"\btheirs?\b", said)
+    if theirs is not None and not re.search(r"\bwho\b", said[: theirs.start()]):
+        return True
+    return found is not None and not _NAMED.search(said[1 : found.start()])
+
+
+_TO_THIRD = (
+    (r"\b(?:I am|I'm)\b", "they are"), (r"\b(?:I've|I have)\b", "they have"), (r"\bI'll\b", "they will"),
+    (r"\bI was\b", "they were"),
+    (r"\bI\b", "they"), (r"\bmyself\b", "themselves"), (r"\bmine\b", "theirs"), (r"\bmy\b", "their"), (r"\bme\b(?!-)", "them"),
+    (r"\bourselves\b", "themselves"), (r"\bours\b", "theirs"), (r"\bour\b", "their"), (r"\bwe're\b", "they are"),
+    (r"\bwe've\b", "they have"),
+    (r"\bwe\b", "they"), (r"\bus\b", "them"),
+)  # fmt: skip
+_REST = tuple((regex(pattern, re.IGNORECASE if pattern.startswith(r"\bm") else 0), into) for pattern, into in _TO_THIRD)
+_HEADS = (
+    (r"I already have\b", "already has"), (r"I still have\b", "still has"),
+    (r"I'm not\b|I am not\b", "is not"), (r"I'm\b|I am\b", "is"), (r"I've\b|I have\b", "has"), (r"I'll\b", "will"),
+    (r"I don't\b|I do not\b", "does not"),
+    (r"I haven't\b", "has not"), (r"I can't\b|I cannot\b|I can not\b", "cannot"), (r"I was\b", "was"),
+)  # fmt: skip
+_HEAD = tuple((regex(pattern), into) for pattern, into in _HEADS)
+_SEVERAL = ((regex(r"We're\b|We are\b"), " are"), (regex(r"We've\b|We have\b"), " have"), (regex(r"We\b"), ""))
+_PRESENT = (
+    "live reside work love like enjoy adore prefer hate dislike detest loathe speak know play plan intend aim drive own use wear"
+    " collect drink eat teach coach study volunteer run mentor attend practice practise write cook go exercise wake get sleep jog"
+    " swim meditate suffer come hail want train"
+)
+VERBS = frozenset(_PRESENT.split())
+"""Verbs that are put into the third person."""
+_FIRST_WORD = regex(
+    r"^I (?P<adverb>(?:always|usually|often|sometimes|still|currently|normally|generally|no longer|never|also|(?!(?:fly"
+    r"|apply|rely|supply|reply|multiply)\b)\w+ly) )?"
+    r"(?P<verb>\w+)\b(?!-)"
+)
+_BASE = regex(
+    rf"(?!{PAST}|\w+ed$|(?:am|can|cannot|could|will|would|may|might|must|should|shall|had|did|was|were|have|got|felt|thought|said|knew|told"
+    r"|heard|understood|meant|forgot|began|also|just|really|never|already|once|even|first|only|still|now|then|always|often|sometimes|soon|almost|so|too|used|kept|dreamt|learnt|tried|(?!(?:fly|apply|rely|supply|reply)$)\w+ly)$)[a-z]+$"
+)
+"""A verb as one says it of now."""
+_LEAD = regex(r"(.{1,40}?),? I ")
+_AND_VERB = regex(r"^ and (\w+)\b")
+_AND_OWN = regex(
+    r"(?<=[\w,] )(and|but) (live|work|love|speak|own|teach|coach|run|write|cook|collect|swim|sing|hate|prefer|volunteer)(?= \w+ \w)"
+)
+_WITH_MINE = regex(r"^My ([^,]{1,40}?) and I\b")
+_DOES_ONE_GOOD = regex(r"(?!I\b|My\b|We\b).{1,90}?\b(?P<me>me|my)\b")
+_SOLO = regex(r"^I\b")
+_NAME_S = regex(r"(?:(?<=^name)|(?<=^first name)|(?<=^full name))'s")
+
+
+def third_person(said: str, name: str) -> str:
+    """The clause about its speaker by name: "I love my dog" -> "Ann loves their dog"."""
+    other = _of_another_subject(said, name)
+    if other is not None:
+        return other
+    good = _DOES_ONE_GOOD.match(said)
+    if good is not None and " I " not in good[0]:
+        whose = name if good["me"] == "me" else f"{name}'s"
+        return f"{said[:1].upper()}{in_third(said[1 : good.start('me')])}{whose}{in_third(said[good.end('me') :])}"
+    lead = ""
+    if not re.match(r"I\b", said):
+        found = _LEAD.match(said)
+        lead, said = (f"{found[1]}, ", said[found.end() - 2 :]) if found else ("", said)
+    for pattern, into in _HEAD:
+        found = pattern.match(said)
+        if found:
+            rest = said[found.end() :]
+            if not re.match(r" \w+ing\b", rest):
+                rest = _AND_OWN.sub(_singular_too, rest)
+            return f"{lead}{name} {into}{in_third(rest)}"
+    found = _FIRST_WORD.match(said)
+    if found is not None and (found["verb"] in VERBS or _BASE.match(found["verb"])):
+        tail = in_third(said[found.end() :])
+        tail = tail if " to " in tail else _AND_OWN.sub(_singular_too, tail)
+        second = _AND_VERB.match(tail)
+        if second is not None and second[1] in VERBS:
+            tail = f" and {singular(second[1])}{tail[second.end() :]}"
+        return f"{lead}{name} {found['adverb'] or ''}{singular(found['verb'])}{tail}"
+    return f"{lead}{name}{in_third(_SOLO.sub('', said))}"
+
+
+def _singular_too(found: re.Match[str]) -> str:
+    return f"{found[1]} {singular(found[2])}"
+
+
+def _of_another_subject(said: str, name: str) -> str | None:
+    """What is said with *my sister and I*, *we* or *my* as subject; None for *I*. The others of *we* stay unnamed."""
+    both = _WITH_MINE.match(said)
+    if both is not None:
+        return f"{name} and their {in_third(both[1])}{in_third(said[both.end() :])}"
+    for pattern, into in _SEVERAL:
+        found = pattern.match(said)
+        if found is not None:
+            return f"{name} and others{into}{in_third(said[found.end() :])}"
+    if said.startswith("My "):
+        return f"{name}'s {in_third(_NAME_S.sub(' is', said[3:]))}"
+    return f"{name} is called {said[8:]}" if said.startswith("Call me ") else None
+
+
+def singular(verb: str) -> str:
+    """The verb as said of one person: "live" becomes "lives"."""
+    if verb.endswith(("s", "sh", "ch", "x", "o")):
+        return f"{verb}es"
+    return f"{verb[:-1]}ies" if verb.endswith("y") and verb[-2] not in "aeiou" else f"{verb}s"
+
+
+def in_third(text: str) -> str:
+    """What follows the subject, about the same person: "my dog" becomes "their dog"."""
+    for pattern, into in _REST:
+        text = pattern.sub(into, text)
+    return text

@@ -11,7 +11,7 @@ import re
 
 from engramlog_server.projections.language.extraction.english_rules import DAY
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.times.names import MONTH
+from engramlog_server.projections.language.times.calendar import MONTH
 
 _MADE = regex(
     r"^(?:(?:my )?(?:\w+ )?goal is (?:to )?)?(?:(?:have|has|already|also|just|now|successfully|planning|planned|decided"

@@ -16,14 +16,11 @@ from engramlog_server.projections.language import kin
 from engramlog_server.projections.language.contradiction.slots import place_at_start
 from engramlog_server.projections.language.extraction.chinese import LEFT_OPEN as CHINESE_LEFT_OPEN
 from engramlog_server.projections.language.extraction.english import unsure
-from engramlog_server.projections.language.extraction.english_rules import pets
-from engramlog_server.projections.language.extraction.english_standing import LEFT_OPEN, VAGUE
+from engramlog_server.projections.language.extraction.english_rules import LEFT_OPEN, VAGUE, pets, third_person
 from engramlog_server.projections.language.extraction.shape import Clause, ExtractedStatement, TurnText
-from engramlog_server.projections.language.extraction.third_person import third_person
 from engramlog_server.projections.language.lexicon import either, of_role, rows, words
-from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.scripts import HAN, holds_han
-from engramlog_server.projections.language.times.names import MONTH
+from engramlog_server.projections.language.patterns import HAN, holds_han, regex
+from engramlog_server.projections.language.times.calendar import MONTH
 
 MOST_TAKEN = 3
 """Of one turn."""

@@ -6,17 +6,22 @@ and may be empty, but not all of a row's. The last line is `# N rows`: a list th
 damage, by file and line. No cell is part of a regular expression.
 
 `english` and `chinese` hold what is written in either; other columns say what it is.
+
+Two lists have views here. Traditional characters are read as simplified ones, so that one set of rules reads both; what is shown,
+kept or searched stays as it was written, and words that differ (`軟體`, `软件`) are not translated. Negators turn a statement
+round.
 """
 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
 from engramlog_server.events.errors import DamagedLexicon
-from engramlog_server.projections.language.scripts import holds_han
+from engramlog_server.projections.language.patterns import holds_han
 
 MOST_BYTES = 1 << 18
 """Longest list."""
@@ -107,3 +112,57 @@ def _row(name: str, number: int, line: str, columns: list[str]) -> Row:
     if not any(row.values()):
         raise DamagedLexicon(name, number, "a row without words", "at least one")
     return row
+
+
+# Traditional characters, and words that deny.
+
+
+@cache
+def simplified_characters() -> dict[int, str]:
+    """Code point of a traditional character -> the simplified character: a table for `str.translate`."""
+    return {
+        ord(traditional): simplified
+        for row in rows("traditional")
+        for traditional, simplified in zip(row["chinese"][0], row["simplified"][0], strict=True)
+    }
+
+
+def simplified(text: str) -> str:
+    """A text with its traditional characters simplified."""
+    return text.translate(simplified_characters())
+
+
+def part_folded(text: str) -> str:
+    """A text as parts of it are looked for: whatever its case, the width of its letters, and how its Han characters are written."""
+    if text.isascii():
+        return text.lower()
+    even = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return even if even.isascii() else simplified(even)
+
+
+_NEARLY_IDLE = (
+    "不过(?![敏年节生期来去])|(?<![只需])要不|不同(?!意)|[特分区类级性告离个识辨鉴派]别|别[人的墅针致名]|[淹沉出埋]没"
+)
+"""Idle only beside certain characters: alternatives of a regular expression."""
+
+
+@cache
+def negating_english(*roles: str) -> tuple[str, ...]:
+    """The English words of these roles: word, contraction, verb, feeling."""
+    return tuple(word for row in rows("negators") if row["role"][0] in roles for word in row["english"])
+
+
+@cache
+def negating_chinese(*roles: str) -> tuple[str, ...]:
+    """The Chinese words of these roles: word (single characters), verb, feeling, idle."""
+    return tuple(word for row in rows("negators") if row["role"][0] in roles for word in row["chinese"])
+
+
+def negating_characters(*, but: str = "") -> str:
+    """The Chinese negating characters but some, as they stand in a character class."""
+    return "".join(one for one in negating_chinese("word") if one not in but)
+
+
+def idle_negations() -> str:
+    """Chinese that looks as if it denied and does not, as alternatives of a regular expression."""
+    return f"{either(negating_chinese('idle'))}|{_NEARLY_IDLE}"

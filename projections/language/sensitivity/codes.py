@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 
-from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.scripts import HAN_BLOCK
+from engramlog_server.projections.language.patterns import HAN_BLOCK, regex
 from engramlog_server.projections.language.sensitivity.rule import (
     DICTATED,
     DIGIT_WORD,

@@ -13,8 +13,7 @@ from collections.abc import Callable
 from functools import cache
 
 from engramlog_server.projections.language.lexicon import words
-from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.scripts import HAN_BLOCK
+from engramlog_server.projections.language.patterns import HAN_BLOCK, regex
 from engramlog_server.projections.language.sensitivity.rule import (
     JOINED,
     STAND_IN,

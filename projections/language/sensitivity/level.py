@@ -29,8 +29,9 @@ from engramlog_server.events.catalogue import EventData, FactAsserted, FactRetra
 from engramlog_server.events.envelope import AnyEvent, Stored
 from engramlog_server.events.text import HIDDEN
 from engramlog_server.events.vocabulary import Digest, EventId, Id, Position, Shape, Value, Word
-from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.scripts import HAN_BLOCK
+from engramlog_server.projections.language.keywords import without_day
+from engramlog_server.projections.language.lexicon import simplified_characters
+from engramlog_server.projections.language.patterns import HAN_BLOCK, regex
 from engramlog_server.projections.language.sensitivity import codes, credentials, passwords, personal
 from engramlog_server.projections.language.sensitivity.rule import (
     NUMBER_WORDS,
@@ -42,8 +43,6 @@ from engramlog_server.projections.language.sensitivity.rule import (
     listed,
     positions,
 )
-from engramlog_server.projections.language.sentences import without_day
-from engramlog_server.projections.language.traditional import characters
 
 _SIGNS = {
     "-": "\u2010\u2011\u2012\u2013\u2014\u2015\u2043\u2212\u2e3a\u2e3b\u30fb",
@@ -84,7 +83,7 @@ def read_as(character: str) -> str:
 def _one_read_as(character: str) -> str:
     if unicodedata.category(character) == "Nd":
         return str(unicodedata.digit(character))
-    return characters().get(ord(character)) or _SIGN_OF.get(character, character)
+    return simplified_characters().get(ord(character)) or _SIGN_OF.get(character, character)
 
 
 _FOLDS = _Folds()
@@ -94,7 +93,7 @@ _HAN = range(ord(HAN_BLOCK[0]), ord(HAN_BLOCK[-1]) + 1)
 
 
 def _changed() -> str:
-    changed = sorted(characters().keys() & set(_HAN))
+    changed = sorted(simplified_characters().keys() & set(_HAN))
     runs = pairwise([_HAN.start - 1, *changed, _HAN.stop])
     stays = "".join(f"{chr(before + 1)}-{chr(after - 1)}" for before, after in runs if after - before > 1)
     return rf"[^ -~\t\n\r\u3001\u3002{stays}]+"

@@ -11,8 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.scripts import HAN_BLOCK, holds_han, in_han_block
+from engramlog_server.projections.language.patterns import HAN_BLOCK, holds_han, in_han_block, regex
 from engramlog_server.projections.language.sensitivity.rule import (
     NAMED_FOR,
     NAMED_IS,
@@ -36,7 +35,7 @@ from engramlog_server.projections.language.sensitivity.rule import (
     one_of,
     positions,
 )
-from engramlog_server.projections.language.times.names import MONTH_STARTS
+from engramlog_server.projections.language.times.calendar import MONTH_STARTS
 
 _EMAIL = regex(r"@(?<=[A-Za-z0-9_+%-]@)(?:[A-Za-z0-9-]{1,63}\.){1,5}[A-Za-z]{2,24}(?![A-Za-z0-9@])")
 _LOCAL_PART = regex(

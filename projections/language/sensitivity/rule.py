@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from engramlog_server.projections.language.lexicon import rows
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.times.names import MONTH_STARTS, WEEKDAY
+from engramlog_server.projections.language.times.calendar import MONTH_STARTS, WEEKDAY
 
 LONG = 17
 """Characters: no shorter run is an issued key."""

@@ -20,11 +20,9 @@ from engramlog_server.events.envelope import from_micros, micros
 from engramlog_server.projections.language.lexicon import either
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.times import calendar as cal
-from engramlog_server.projections.language.times.calendar import Span
+from engramlog_server.projections.language.times.calendar import WEEKDAY, WEEKDAYS, FoundPhrases, Span
 from engramlog_server.projections.language.times.chinese import chinese
 from engramlog_server.projections.language.times.english import english
-from engramlog_server.projections.language.times.names import WEEKDAY, WEEKDAYS
-from engramlog_server.projections.language.times.phrases import FoundPhrases
 
 MOST_DATED = 2_000
 """Characters of a text that are read."""

@@ -13,13 +13,13 @@ from re import Match
 
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.times import calendar as cal
-from engramlog_server.projections.language.times.calendar import Span
-from engramlog_server.projections.language.times.names import HAN_DIGITS
-from engramlog_server.projections.language.times.phrases import (
+from engramlog_server.projections.language.times.calendar import (
+    HAN_DIGITS,
     FoundPhrases,
     Phrase,
     Reader,
     Rule,
+    Span,
     collect,
     joined,
     linked,

@@ -12,23 +12,21 @@ from re import Match
 
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.times import calendar as cal
-from engramlog_server.projections.language.times.calendar import Span
-from engramlog_server.projections.language.times.names import (
+from engramlog_server.projections.language.times.calendar import (
     MONTH,
     MONTHS,
     SHORT_MONTHS,
     TWELVE,
     WEEKDAY,
     WEEKDAYS,
-    month_number,
-)
-from engramlog_server.projections.language.times.phrases import (
     FoundPhrases,
     Phrase,
     Rule,
+    Span,
     collect,
     joined,
     linked,
+    month_number,
     opened,
     yearly,
 )

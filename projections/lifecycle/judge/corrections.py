@@ -28,15 +28,13 @@ from engramlog_server.projections.language import kin
 from engramlog_server.projections.language.contradiction.change import Alike, no_model
 from engramlog_server.projections.language.contradiction.relation import align, compare, read
 from engramlog_server.projections.language.contradiction.slots import NUMBER_CHINESE, NUMBER_ENGLISH, value_of
+from engramlog_server.projections.language.extraction.english_rules import in_third, third_person
 from engramlog_server.projections.language.extraction.rules import clauses
-from engramlog_server.projections.language.extraction.shape import Clause, ExtractedStatement, StatedTriple
+from engramlog_server.projections.language.extraction.shape import Clause, ExtractedStatement, StatedTriple, talk_of
 from engramlog_server.projections.language.extraction.taking_back import Corrected, Denial, HeldTo, Taken, values_of
-from engramlog_server.projections.language.extraction.text import talk_of
-from engramlog_server.projections.language.extraction.third_person import in_third, third_person
-from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.scripts import HAN, holds_han
+from engramlog_server.projections.language.patterns import HAN, holds_han, regex
 from engramlog_server.projections.language.text import kept_tokens, tokens
-from engramlog_server.projections.language.times.names import MONTH, MONTHS, month_number
+from engramlog_server.projections.language.times.calendar import MONTH, MONTHS, month_number
 from engramlog_server.projections.lifecycle.judge.known import KnownMemory, core
 from engramlog_server.projections.lifecycle.judge.statements import Claim, JudgeRun, ReadTurn, Verdict
 from engramlog_server.projections.memory.record import DAY

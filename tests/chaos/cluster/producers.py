@@ -18,7 +18,7 @@ from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.durability import RECEIPT_LOST, Proof
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import WirePool
-from engramlog_server.projections.language.marks import MARKER
+from engramlog_server.projections.language.orders import MARKER
 from engramlog_server.projections.redis.usage import FoldDebt
 from tests.chaos.cluster.book import Book, Entry
 from tests.chaos.story import OwnerStory

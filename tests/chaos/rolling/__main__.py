@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from engramlog_server.projections.language.marks import MARKER
+from engramlog_server.projections.language.orders import MARKER
 from tests.chaos.cast import Server
 from tests.chaos.rolling.fleet import Fleet
 from tests.chaos.verdict import judge

@@ -10,7 +10,7 @@ from engramlog_server.events.envelope import Prepared, derived_id, prepare
 from engramlog_server.events.errors import StoreFull
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.validation import make_event
-from engramlog_server.projections.language.marks import MARKER
+from engramlog_server.projections.language.orders import MARKER
 from engramlog_server.projections.redis.usage import FoldDebt
 from tests.chaos.cast import wait_until
 from tests.chaos.ledger import Line

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from engramlog_server.events.heads import read_book
 from engramlog_server.events.redis.log import RedisEventLog
-from engramlog_server.projections.language.marks import MARKER
+from engramlog_server.projections.language.orders import MARKER
 from tests.chaos.cast import wait_until
 from tests.chaos.ledger import Line
 from tests.chaos.scene import STORE_ID, Up, on_a_redis

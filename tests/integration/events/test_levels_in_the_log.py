@@ -10,7 +10,7 @@ from engramlog_server.events.catalogue import TurnRecorded
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.projections.fold.owner import fold_owner
-from engramlog_server.projections.language.marks import MARKER
+from engramlog_server.projections.language.orders import MARKER
 from engramlog_server.projections.language.sensitivity.level import LEVEL_RULES, Index, _of_name, judged_under
 from engramlog_server.projections.lifecycle import extraction
 from engramlog_server.projections.memory.working_memory import Turn, read_said

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from engramlog_server.events.catalogue import MemoryCreated, MemoryKept, MemoryMentioned
-from engramlog_server.projections.language.marks import MARKER
+from engramlog_server.projections.language.orders import MARKER
 from tests.chaos.attendants import quarantined
 from tests.chaos.cast import ROOT, Server, wait_until
 from tests.chaos.rolling.fleet import Fleet, earlier

@@ -23,7 +23,7 @@ from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.ops.keys.master import make_key_file
 from engramlog_server.ops.processes.workers import JobSchedule
 from engramlog_server.ops.settings import Settings
-from engramlog_server.projections.language.caches import empty_caches
+from engramlog_server.projections.language.text import empty_caches
 from engramlog_server.projections.redis.job_notes import MOST_SPANS, RedisUnjudged
 from tests.given.client import new_owner
 from tests.given.http import HttpStore, Json, created, http_store

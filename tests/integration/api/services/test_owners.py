@@ -15,7 +15,7 @@ from engramlog_server.api.services import operating as owner_names
 from engramlog_server.api.services.operating import Owners
 from engramlog_server.events.redis import wire as wire_module
 from engramlog_server.events.redis.wire import ServerWire, Wire, WirePool
-from engramlog_server.projections.language.traditional import part_folded as folded
+from engramlog_server.projections.language.lexicon import part_folded as folded
 from engramlog_server.projections.redis.builds import BuildKeys
 from tests.examples import examples
 from tests.given.http import HttpStore, created, http_store

@@ -36,7 +36,7 @@ from engramlog_server.ops.wiring import open_application
 from engramlog_server.projections.embedding.choosing import Embedders
 from engramlog_server.projections.embedding.meaning import Embedder, content_key
 from engramlog_server.projections.embedding.vectors import VectorKeys, pack
-from engramlog_server.projections.language.marks import MARKER
+from engramlog_server.projections.language.orders import MARKER
 from engramlog_server.projections.language.statements import STATEMENT_RULES
 from engramlog_server.projections.memory.record import SECRET
 from engramlog_server.projections.ranking.question import MeantQuestion

@@ -12,7 +12,7 @@ from engramlog_server.events.memory_log import InMemoryEventLog
 from engramlog_server.events.standing import ACTORS, FIRM, Path, Speaker
 from engramlog_server.events.validation import make_event
 from engramlog_server.projections.fold.owner import fold_owner
-from engramlog_server.projections.language.marks import MARKER
+from engramlog_server.projections.language.orders import MARKER
 from engramlog_server.projections.lifecycle.review import questions, reviews
 from engramlog_server.projections.memory import ground
 from engramlog_server.projections.memory.ground import always_holds

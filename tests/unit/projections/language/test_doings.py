@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.language.doings import MOST_READ, doings
+from engramlog_server.projections.language.about_user import MOST_OF_DOINGS, doings
 from tests.rows import each_row
 
 
@@ -26,7 +26,8 @@ def test_a_doing_is_told_with_its_verb(text, told) -> None:
     [
         ("Do I like pottery?",), ("I would join a pottery class",), ("If I start pottery, I might paint pots",),
         ("I never played chess",), ("I used to play chess",), ("You play chess",), ("I want to play chess",),
-        ("我想学陶艺",), ("我不喜欢陶艺",), ("我会去学陶艺的",), ("你喜欢陶艺",), ("我喜欢陶艺吗？",), ("",), ("x " * MOST_READ,),
+        ("我想学陶艺",), ("我不喜欢陶艺",), ("我会去学陶艺的",), ("你喜欢陶艺",), ("我喜欢陶艺吗？",), ("",),
+        ("x " * MOST_OF_DOINGS,),
     ],
 )  # fmt: skip
 def test_what_is_not_done_is_none(text) -> None:

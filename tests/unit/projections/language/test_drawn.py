@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.projections.language.sentences import LONGEST, asked_words, drawn
+from engramlog_server.projections.language.keywords import LONGEST, asked_words, drawn
 from tests.rows import each_row
 
 

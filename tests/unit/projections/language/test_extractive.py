@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.projections.language.sentences import chosen, sentences
+from engramlog_server.projections.language.keywords import chosen, sentences
 from tests.rows import each_row
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from engramlog_server.events.envelope import NOTHING, Marks, decode
-from engramlog_server.projections.language.marks import MARKER, WORDLESS, mark
+from engramlog_server.projections.language.orders import MARKER, WORDLESS, mark
 from engramlog_server.projections.language.sensitivity.level import LEVEL_RULES, level_of
 from engramlog_server.projections.language.statements import STATEMENT_RULES, statements_of
 from tests.places import ROOT

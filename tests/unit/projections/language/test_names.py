@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from engramlog_server.projections.language.times.names import MONTH, MONTHS, SHORT_MONTHS, month_number
+from engramlog_server.projections.language.times.calendar import MONTH, MONTHS, SHORT_MONTHS, month_number
 from engramlog_server.projections.lifecycle.judge.corrections import unsaid_number
 from tests.rows import each_row
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import combinations
 
-from engramlog_server.projections.language.same_content import MOST_READ, content
+from engramlog_server.projections.language.similar import MOST_READ, content
 from tests.rows import each_row
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from engramlog_server.projections.language.scripts import (
+from engramlog_server.projections.language.patterns import (
     FROM_KANA_TO_HAN,
     HAN,
     HAN_BLOCK,

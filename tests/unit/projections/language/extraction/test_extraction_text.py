@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 
 from engramlog_server.projections.language.contradiction.relation import compare
 from engramlog_server.projections.language.extraction.rules import extract, questions
-from engramlog_server.projections.language.extraction.shape import TurnText
-from engramlog_server.projections.language.extraction.text import MOST_READ, talk_of
+from engramlog_server.projections.language.extraction.shape import MOST_READ, TurnText, talk_of
 from engramlog_server.projections.language.keywords import extracted
 from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from tests.given.times import heard

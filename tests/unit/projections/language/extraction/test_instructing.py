@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.language.extraction.instructing import INSTRUCTION
+from engramlog_server.projections.language.extraction.instructions import INSTRUCTION
 from engramlog_server.projections.language.extraction.rules import extract
 from engramlog_server.projections.language.extraction.shape import ExtractedStatement, TurnText
 from tests.rows import each_row

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.language.extraction import instructing, keeping, taking_back
+from engramlog_server.projections.language.extraction import instructions, taking_back
 from engramlog_server.projections.language.extraction.rules import MOST_STATEMENTS, extract
 from engramlog_server.projections.language.extraction.shape import ExtractedStatement, TurnText
 from engramlog_server.projections.language.lexicon import rows
@@ -178,8 +178,8 @@ def hinted(word: str, hints: tuple[str, ...]) -> bool:
 @each_row(
     ("name", "roles", "hints"),
     [
-        ("keeping", {"remember", "weakly", "onward", "mind", "decided", "decision"}, keeping.HINTS),
-        ("instructing", {"ever", "head"}, instructing.HINTS),
+        ("keeping", {"remember", "weakly", "onward", "mind", "decided", "decision"}, instructions.KEEPING_HINTS),
+        ("instructing", {"ever", "head"}, instructions.INSTRUCTION_HINTS),
         ("taking_back", {"misspoke", "strong", "still"}, taking_back.HINTS),
     ],
 )

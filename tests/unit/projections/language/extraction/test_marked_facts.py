@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.facts_quality import evaluate_chats
 from engramlog_server.projections.language.extraction.rules import extract
 from engramlog_server.projections.language.extraction.shape import TurnText
-from engramlog_server.projections.language.sentences import without_day
+from engramlog_server.projections.language.keywords import without_day
 
 DAY = "2025-03-02"
 LEAST_FOUND, LEAST_CARRIED = 0.8, 0.6
