@@ -14,10 +14,10 @@ from inspect import Parameter, Signature, signature
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Unpack
 
+from engramlog_server.api.checks import asked_by
 from engramlog_server.api.operations import access, events, inbox, knowledge, reading, records, reports, store, writing
 from engramlog_server.api.operations.definition import Operation
 from engramlog_server.api.operations.needs import BESIDES, Need, Told
-from engramlog_server.api.requests.checks import asked_by
 from engramlog_server.events.catalogue import Looked, MemoriesRevealed
 from engramlog_server.events.errors import AccessDenied, NotYetFolded
 from engramlog_server.events.log import positions_by_partition
@@ -26,9 +26,9 @@ from engramlog_server.projections.access.caller import Caller, ToldUpTo, telling
 from engramlog_server.projections.memory.record import SECRET
 
 if TYPE_CHECKING:
+    from engramlog_server.api.checks import LineTerms, TimesAsked
     from engramlog_server.api.exchange.export import ExportOptions
     from engramlog_server.api.exchange.records import Export, Records
-    from engramlog_server.api.requests.checks import LineTerms, TimesAsked
     from engramlog_server.api.services.accesses import AccessRecorder
     from engramlog_server.api.services.reading import Reader
     from engramlog_server.api.services.writing import Writer

@@ -21,24 +21,21 @@ if TYPE_CHECKING:
     from engramlog_server.api.services.accesses import AccessRecorder
     from engramlog_server.api.services.answers import Answers
     from engramlog_server.api.services.capacity import Capacities, JobQueue, ModelUses, Supervision
-    from engramlog_server.api.services.comparing import Comparer
+    from engramlog_server.api.services.comparison import Comparer, Differ
     from engramlog_server.api.services.context import Contexts
     from engramlog_server.api.services.deleting import Deleter, Restorer
-    from engramlog_server.api.services.differing import Differ
-    from engramlog_server.api.services.events import Events
-    from engramlog_server.api.services.heads import Heads, OwnerHeads
+    from engramlog_server.api.services.events import Events, Heads, OwnerHeads
     from engramlog_server.api.services.inbox import Inbox
     from engramlog_server.api.services.jobs import Cleaner, Embeddings, Episodes, Extractor
     from engramlog_server.api.services.keys import AccessFollower, AccessKeys, Reads
     from engramlog_server.api.services.knowing import Facts, Knower, Synonyms
-    from engramlog_server.api.services.living import Living
+    from engramlog_server.api.services.living import Living, TimeLines
     from engramlog_server.api.services.operating import Operator, Owners
     from engramlog_server.api.services.reading import Counter, Reader
     from engramlog_server.api.services.remembering import Rememberer
     from engramlog_server.api.services.replaying import Replayer
     from engramlog_server.api.services.retracting import Retracter
     from engramlog_server.api.services.sources import Grounds, NamedSources, Sources
-    from engramlog_server.api.services.time_lines import TimeLines
     from engramlog_server.api.services.writing import CatchUp, Writer
     from engramlog_server.events.log import EventLog
     from engramlog_server.projections.access.caller import Caller
@@ -270,13 +267,13 @@ class Application(ABC):
 
     @joined
     def differ(self) -> Differ:
-        from engramlog_server.api.services.differing import Differ
+        from engramlog_server.api.services.comparison import Differ
 
         return Differ(self.log, self.reader, self.views)
 
     @joined
     def comparer(self) -> Comparer:
-        from engramlog_server.api.services.comparing import Comparer
+        from engramlog_server.api.services.comparison import Comparer
 
         return Comparer(self.reader, self.views)
 
@@ -336,13 +333,13 @@ class Application(ABC):
 
     @joined
     def time_lines(self) -> TimeLines:
-        from engramlog_server.api.services.time_lines import TimeLines
+        from engramlog_server.api.services.living import TimeLines
 
         return TimeLines(self.log, self.views, self.reader)
 
     @joined
     def owner_heads(self) -> OwnerHeads:
-        from engramlog_server.api.services.heads import OwnerHeads
+        from engramlog_server.api.services.events import OwnerHeads
 
         return OwnerHeads(self.reader)
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from engramlog_server.api.exchange.importing import ImportOptions, import_turns
+from engramlog_server.api.exchange.turns import ImportOptions, import_turns
 from engramlog_server.events.envelope import micros
 from engramlog_server.events.errors import InputError
 from engramlog_server.events.memory_log import InMemoryEventLog

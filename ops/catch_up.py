@@ -7,7 +7,7 @@ from threading import Lock
 from time import monotonic, sleep
 from typing import TYPE_CHECKING, Any
 
-from engramlog_server.api.work.patience import current_check
+from engramlog_server.api.work import current_check
 from engramlog_server.consumers.fold.presence import LEASE_MS, live_workers
 from engramlog_server.events.errors import NotYetFolded
 from engramlog_server.events.partitions import PASSING, LogKeys

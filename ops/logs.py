@@ -7,8 +7,8 @@ import re
 import sys
 from typing import Any, Literal
 
+from engramlog_server.api.checks import masked_all
 from engramlog_server.api.choices import program_version
-from engramlog_server.api.requests.checks import masked_all
 from engramlog_server.events.text import HIDDEN, without_secrets
 from engramlog_server.ops.tracebacks import clean_tracebacks, traced, words_are_told
 

@@ -17,8 +17,8 @@ from typing import Any
 
 import msgspec
 
+from engramlog_server.api.checks import refusal_told
 from engramlog_server.api.choices import program_version
-from engramlog_server.api.requests.checks import refusal_told
 from engramlog_server.api.services.replaying import StoreReplayer, WholeAsked, nothing_of
 from engramlog_server.consumers.jobs.lifecycle import owners_of
 from engramlog_server.events.errors import EngramlogError, StoreMismatch

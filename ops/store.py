@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 from uuid import uuid4
 
-from engramlog_server.api.requests.checks import behalf_in_hand
+from engramlog_server.api.checks import behalf_in_hand
 from engramlog_server.events.alarms import KEYS_OLDER
 from engramlog_server.events.errors import EmbeddedRedisError, StoreUnavailable
 from engramlog_server.events.redis.alarms import RedisAlarms

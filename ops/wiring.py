@@ -48,7 +48,7 @@ if TYPE_CHECKING:
         ModelUses,
         Supervision,
     )
-    from engramlog_server.api.services.heads import Heads
+    from engramlog_server.api.services.events import Heads
     from engramlog_server.api.services.jobs import Cleaner, Embeddings, Episodes, Extractor
     from engramlog_server.api.services.operating import Operator, Owners
     from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
@@ -65,7 +65,7 @@ from threading import Condition, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from engramlog_server.api.requests.checks import asked_by, caller_in_hand
+from engramlog_server.api.checks import asked_by, caller_in_hand
 from engramlog_server.projections.access.book import LEAST_TOLD
 from engramlog_server.projections.access.caller import Caller
 
@@ -263,8 +263,8 @@ class JoinedApplication(Application):
 
     @joined
     def operator(self) -> Operator:
+        from engramlog_server.api.services.living import OwnerStatistics
         from engramlog_server.api.services.operating import Operator
-        from engramlog_server.api.services.statistics import OwnerStatistics
 
         store = self._store
         return Operator(
@@ -312,7 +312,7 @@ class JoinedApplication(Application):
 
     @joined
     def heads(self) -> Heads:
-        from engramlog_server.api.services.heads import Heads
+        from engramlog_server.api.services.events import Heads
 
         return Heads(self._store.wires, self._store.identity, self._kept_heads)
 

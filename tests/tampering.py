@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, Protocol
 
 import redis
 
+from engramlog_server.api.services.living import TimeLines
 from engramlog_server.api.services.reading import Reader
-from engramlog_server.api.services.time_lines import TimeLines
 from engramlog_server.consumers.jobs.embedding import EmbeddingJob
 from engramlog_server.consumers.verify.partition import verify_partition
 from engramlog_server.consumers.verify.store import verify_store

@@ -177,7 +177,7 @@ def told_of(error: EngramlogError) -> Mapping[str, Any]:
     """The error as it may be shown."""
     if error.told is not None:
         return error.told
-    from engramlog_server.api.requests.checks import refusal_told
+    from engramlog_server.api.checks import refusal_told
 
     return refusal_told(error)
 

@@ -314,7 +314,7 @@ def text_of(words: str, field: str = "TEXT", allowed: str = "a text in UTF-8 of 
     """The words of an argument, or of standard input where that is `-`, without the newline at its end."""
     if words != "-":
         return words
-    from engramlog_server.api.exchange.lines import standard_input
+    from engramlog_server.api.exchange.files import standard_input
 
     read = standard_input(field).read(MOST_BYTES + 1)
     if len(read) > MOST_BYTES:

@@ -11,15 +11,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from engramlog_server.api.cli.app import complain, err
 from engramlog_server.api.cli.command import told_as
-from engramlog_server.api.exchange.lines import count_lines
 from engramlog_server.api.operations.records import FILE, LONG_TURNS, TURNS_ONLY
 from engramlog_server.events.errors import EngramlogError, StoreFull
 from engramlog_server.projections.choices import AGED
 
 if TYPE_CHECKING:
     from engramlog_server.api.application import Application
-    from engramlog_server.api.exchange.append_events import AppendReport
-    from engramlog_server.api.exchange.importing import ImportReport
+    from engramlog_server.api.exchange.turns import AppendReport, ImportReport
     from engramlog_server.events.log import EventLog
 
 
@@ -47,6 +45,8 @@ def counting(task: str, file: str, as_json: bool, unit: str = "lines", total: in
     shown = not as_json and err.is_terminal
     with Progress(*columns, console=err, transient=True, disable=not shown) as bar:
         if total is None and shown:
+            from engramlog_server.api.exchange.files import count_lines
+
             total = count_lines(file)
         number = bar.add_task(task, total=total, rate="")
 
@@ -59,12 +59,12 @@ def counting(task: str, file: str, as_json: bool, unit: str = "lines", total: in
 
 def paced(application: Application, advance: Advance) -> EventLog:
     """The log for a file of events: it waits for their folding, and the bar says so."""
-    from engramlog_server.api.work import pacing
+    from engramlog_server.api.exchange import turns
 
     def told(begins: bool) -> None:
         advance(None, "folding" if begins else None)
 
-    return pacing.paced(application.log, application.writer.settle_positions, told)
+    return turns.paced(application.log, application.writer.settle_positions, told)
 
 
 def end(done: AppendReport, what: str = "of the file's events", code: int | None = None) -> NoReturn:

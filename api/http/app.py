@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 
 from fastapi import FastAPI
 
+from engramlog_server.api.admission import UNBOUNDED, Admission, AdmissionLimits, Buckets, Rates
 from engramlog_server.api.application import Application
 from engramlog_server.api.choices import program_version
 from engramlog_server.api.http import problem
@@ -21,7 +22,6 @@ from engramlog_server.api.http.routes.commands import AnswersFor, for_nobody
 from engramlog_server.api.http.routing import Parts
 from engramlog_server.api.http.sessions import Sessions
 from engramlog_server.api.http.waiting import Waits
-from engramlog_server.api.work.admission import UNBOUNDED, Admission, AdmissionLimits, Buckets, Rates
 
 DESCRIPTION = """An event-sourced memory store for AI agents: one log, many readings, and a reason for every weight.
 

@@ -19,7 +19,7 @@ import orjson
 from anyio.to_thread import run_sync
 from fastapi.sse import format_sse_event
 
-from engramlog_server.api.work.patience import Patience
+from engramlog_server.api.work import Patience
 from engramlog_server.events.errors import BeyondHead, LogGap, StoreError, StoreUnavailable, TooManyRequests
 from engramlog_server.events.partitions import partition_of, position_text
 

@@ -30,6 +30,7 @@ from anyio.to_thread import run_sync
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from engramlog_server.api.admission import Buckets, charged
 from engramlog_server.api.http.callers import CALLER, KNOWN, MOST_OPEN, OPEN_POST, READS, Callers, unauthorized
 from engramlog_server.api.http.metrics import Metrics
 from engramlog_server.api.http.problem import Problem, plain_problem, problem_of
@@ -42,7 +43,6 @@ from engramlog_server.api.http.server.listener import (
     refused_place,
     refused_way,
 )
-from engramlog_server.api.work.admission import Buckets, charged
 from engramlog_server.events.errors import EngramlogError, InputError, RequestTooLarge, ServerBusy, TooManyRequests
 from engramlog_server.projections.access.keys import Recognised
 

@@ -20,8 +20,8 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, Proc
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from engramlog_server.api.admission import NAMES, Lane
 from engramlog_server.api.choices import program_version
-from engramlog_server.api.work.admission import NAMES, Lane
 from engramlog_server.events.alarms import KNOWN
 from engramlog_server.events.partitions import PASSING
 

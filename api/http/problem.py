@@ -54,7 +54,7 @@ def problem(kind: str, status: int, detail: str, context: Mapping[str, Any], hea
 
 def problem_of(error: EngramlogError) -> Problem:
     """One of our errors as an answer."""
-    from engramlog_server.api.requests.checks import refusal_told
+    from engramlog_server.api.checks import refusal_told
 
     told = refusal_told(error)
     context = {name: told[name] for name in error.context if name in told}

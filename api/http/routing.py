@@ -30,7 +30,9 @@ from starlette.routing import Match, Route, compile_path
 from starlette.types import Receive, Scope, Send
 
 from engramlog_server.api.access import Recorder, checked_call
+from engramlog_server.api.admission import Admission
 from engramlog_server.api.application import Application
+from engramlog_server.api.checks import come_in_by
 from engramlog_server.api.http.callers import CALLER, caller_in
 from engramlog_server.api.http.feed import Feeds
 from engramlog_server.api.http.guard import JSON_TYPES, THREADS, media_type, taken_by
@@ -40,9 +42,7 @@ from engramlog_server.api.http.server.listener import listener_of
 from engramlog_server.api.http.waiting import Waits
 from engramlog_server.api.operations.definition import NEVER, REQUIRED, SPEAKER, Given, Operation, Parameter, Record
 from engramlog_server.api.operations.needs import Need
-from engramlog_server.api.requests.checks import come_in_by
-from engramlog_server.api.work.admission import Admission
-from engramlog_server.api.work.patience import Work, takes
+from engramlog_server.api.work import Work, takes
 from engramlog_server.events.catalogue import Verb
 from engramlog_server.events.errors import AccessDenied, refused
 from engramlog_server.events.standing import OWN, claimed

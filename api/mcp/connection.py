@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, NamedTuple
 
-from engramlog_server.api.requests.checks import asked_by, caller_in_hand, check_owner
+from engramlog_server.api.checks import asked_by, caller_in_hand, check_owner
 from engramlog_server.events.errors import AccessDenied, InputError
 from engramlog_server.projections.access.caller import Caller
 

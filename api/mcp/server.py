@@ -30,6 +30,8 @@ from mcp_types import INVALID_PARAMS, ToolAnnotations
 from pydantic import Field, ValidationError
 from typing_extensions import is_typeddict
 
+from engramlog_server.api.admission import Admission
+from engramlog_server.api.checks import asked_by, come_in_by, masked_name, refusal_told
 from engramlog_server.api.choices import decoded_id, program_version
 from engramlog_server.api.mcp.connection import Connection
 from engramlog_server.api.mcp.recorded import IDS, as_recorded, cleaned
@@ -38,9 +40,7 @@ from engramlog_server.api.mcp.tools_audit import audit_tools
 from engramlog_server.api.mcp.tools_know import ContextTools, KnowTools
 from engramlog_server.api.mcp.tools_say import SayTools
 from engramlog_server.api.mcp.tools_search import SearchTools
-from engramlog_server.api.requests.checks import asked_by, come_in_by, masked_name, refusal_told
-from engramlog_server.api.work.admission import Admission
-from engramlog_server.api.work.patience import Work
+from engramlog_server.api.work import Work
 from engramlog_server.events.errors import AccessDenied, EngramlogError, InputError, NotFound
 
 

@@ -21,7 +21,7 @@ from engramlog_server.api.operations.knowledge import ASSOCIATIONS, FACTS, LAWS
 from engramlog_server.api.operations.reading import GET, HISTORY, LIST, OWNER_STATS, PROVENANCE, SEARCH, USES, WHY
 from engramlog_server.api.operations.reports import ANSWER, ANSWERS, COMPARE, DIFF, REPLAY
 from engramlog_server.api.operations.store import ALARMS, STATUS
-from engramlog_server.api.work.patience import Work
+from engramlog_server.api.work import Work
 
 MOST = 100
 """Entries of an answer: a model reads them all."""

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict
 from engramlog_server.api.choices import BUDGET, MOST_BUDGET
 from engramlog_server.api.mcp.connection import Connection
 from engramlog_server.api.mcp.recorded import UNSAID, Behind, Position, shaped
-from engramlog_server.api.work.patience import Work, takes
+from engramlog_server.api.work import Work, takes
 from engramlog_server.projections.prompt.block import LEAST_BUDGET, PARTS
 
 Topic = Annotated[str, Field(description="In any language.")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from engramlog_server.api.choices import MOST_KEY_DAYS
 from engramlog_server.api.operations import needs
 from engramlog_server.api.operations.definition import REASON, Operation, Option, Parameter, Record, needed, text, told
-from engramlog_server.api.work.patience import Work
+from engramlog_server.api.work import Work
 
 GRANT = Record(
     "GrantTold",

@@ -15,7 +15,7 @@ from operator import attrgetter
 from typing import Any, NamedTuple
 
 from engramlog_server.api.operations.needs import Need
-from engramlog_server.api.work.patience import Work
+from engramlog_server.api.work import Work
 
 OWNER = "/v1/owners/{owner}"
 MEMORIES = f"{OWNER}/memories"

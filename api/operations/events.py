@@ -17,7 +17,7 @@ from engramlog_server.api.operations.definition import (
     limit,
     text,
 )
-from engramlog_server.api.work.patience import Work
+from engramlog_server.api.work import Work
 
 
 def _time(name: str, description: str) -> Parameter:

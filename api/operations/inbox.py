@@ -20,7 +20,7 @@ from engramlog_server.api.operations.definition import (
     told,
 )
 from engramlog_server.api.operations.events import SPANS
-from engramlog_server.api.work.patience import Work
+from engramlog_server.api.work import Work
 
 _ITEM = needed(
     "item", "The inbox item.", "018f3c1e-7b2a-7000-8000-000000000003", option=Option(argument=True, metavar="ITEM")

@@ -22,7 +22,7 @@ from engramlog_server.api.operations.definition import (
     text,
     told,
 )
-from engramlog_server.api.work.patience import Work
+from engramlog_server.api.work import Work
 from engramlog_server.projections.choices import LEAST_WEIGHT, MOST_NODES
 
 _INSTANT = (*LINES, AT)

@@ -38,7 +38,7 @@ from engramlog_server.api.operations.definition import (
     text,
     told,
 )
-from engramlog_server.api.work.patience import Work
+from engramlog_server.api.work import Work
 from engramlog_server.projections.choices import RANKINGS, SEARCH_MODES
 
 FILTERS = "Filters"
@@ -140,7 +140,7 @@ SEARCH = Operation(
     " `engramlog search alice coffee --as-of 2026-03-03 --known 2026-03-03`",
     folds=True,
     traces=TRACED,
-    together="engramlog_server.api.services.sharing:found_together",
+    together="engramlog_server.api.services.reading:found_together",
 )
 
 

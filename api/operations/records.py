@@ -28,7 +28,7 @@ from engramlog_server.api.operations.definition import (
     text,
     told,
 )
-from engramlog_server.api.work.patience import Work
+from engramlog_server.api.work import Work
 
 _FORM = Parameter(
     "format",

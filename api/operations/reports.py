@@ -40,7 +40,7 @@ from engramlog_server.api.operations.definition import (
     told,
 )
 from engramlog_server.api.operations.knowledge import MAP
-from engramlog_server.api.work.patience import Work
+from engramlog_server.api.work import Work
 from engramlog_server.projections.choices import WORKING_MESSAGES
 
 COMPARE = Operation(
@@ -174,7 +174,7 @@ CONTEXT = Operation(
     more="Standard output has only the block; standard error says what did not fit.",
     example='Example: `engramlog context alice "What should I drink tonight?" --session s1 --budget 800`',
     folds=True,
-    together="engramlog_server.api.services.sharing:block_together",
+    together="engramlog_server.api.services.reading:block_together",
 )
 CLEANUP = Operation(
     name="cleanup",

@@ -16,7 +16,7 @@ from engramlog_server.api.operations.definition import (
     text,
     told,
 )
-from engramlog_server.api.work.patience import Work
+from engramlog_server.api.work import Work
 
 STATUS = Operation(
     name="status",

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from engramlog_server.api.requests.checks import is_secret, is_sensitive
+from engramlog_server.api.checks import is_secret, is_sensitive
 from engramlog_server.events.catalogue import Access, BlockMade, MemoriesAccessed
 from engramlog_server.events.entry import Naming
 from engramlog_server.events.envelope import Prepared, derived_id, from_micros

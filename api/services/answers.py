@@ -11,12 +11,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple, Unpack
 
+from engramlog_server.api.checks import LineTerms, TimeSpan, check_id_of, check_limit, span_of, told_lines
 from engramlog_server.api.choices import BUDGET
-from engramlog_server.api.requests.checks import LineTerms, TimeSpan, check_id_of, check_limit, span_of, told_lines
-from engramlog_server.api.requests.snapshots import PIECE, Snapshot
 from engramlog_server.api.services.context import TalkAsked, read_talk
 from engramlog_server.api.services.reading import Reader
-from engramlog_server.api.work.patience import both, current_check
+from engramlog_server.api.snapshots import PIECE, Snapshot
+from engramlog_server.api.work import both, current_check
 from engramlog_server.events.catalogue import BlockMade, BroughtUp, MemoryReinforced
 from engramlog_server.events.envelope import Stored, decode, from_micros, micros, utc_text
 from engramlog_server.events.errors import InputError, NotFound

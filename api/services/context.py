@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple, Unpack, cast
 
-from engramlog_server.api.choices import BUDGET, MOST_BUDGET
-from engramlog_server.api.requests.checks import (
+from engramlog_server.api.checks import (
     MAX_QUERY,
     LineTerms,
     caller_in_hand,
@@ -21,10 +20,11 @@ from engramlog_server.api.requests.checks import (
     telling_in_hand,
     told_lines,
 )
-from engramlog_server.api.requests.snapshots import Past, Snapshot
+from engramlog_server.api.choices import BUDGET, MOST_BUDGET
 from engramlog_server.api.services.accesses import AccessRecorder, BlockRequest, Read
 from engramlog_server.api.services.reading import Reader
-from engramlog_server.api.work.patience import current_check
+from engramlog_server.api.snapshots import Past, Snapshot
+from engramlog_server.api.work import current_check
 from engramlog_server.events.errors import AccessDenied, InputError, refused
 from engramlog_server.events.log import EventLog
 from engramlog_server.events.partitions import position_text

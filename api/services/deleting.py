@@ -15,12 +15,12 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import ClassVar, Generic, NamedTuple, TypeVar
 
-from engramlog_server.api.requests.checks import Progress, check_memory_id, check_owner
-from engramlog_server.api.requests.snapshots import PIECE, Snapshot
+from engramlog_server.api.checks import Progress, check_memory_id, check_owner
 from engramlog_server.api.services.histories import SCANNED
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import LogEvent, Writer, carried_before, checked_key, taken
-from engramlog_server.api.work.patience import current_check, weigh
+from engramlog_server.api.snapshots import PIECE, Snapshot
+from engramlog_server.api.work import current_check, weigh
 from engramlog_server.events.catalogue import MemoryDeleted, MemoryRestored, ValueReadmitted, ValueRejected
 from engramlog_server.events.envelope import AnyEvent, decode, micros, new_event_id
 from engramlog_server.events.errors import (

@@ -5,6 +5,10 @@ Also when, by whom and why a source was set aside.
 A page in another law's numbers folds the owner's own events up to it, from the nearest kept moment on. Which changes there are, and
 everything else about them, comes from the stored change log. A fold holds the owner's records as they are at one event, and of the
 changes those of the page.
+
+Count an owner's events on both time lines. Leaves no trace.
+
+Every page of the console asks for them, so no record is loaded and no event is read twice.
 """
 
 from __future__ import annotations
@@ -15,8 +19,7 @@ from contextlib import contextmanager
 from itertools import islice
 from typing import NamedTuple, TypedDict, Unpack
 
-from engramlog_server.api.choices import MOST_CHANGES
-from engramlog_server.api.requests.checks import (
+from engramlog_server.api.checks import (
     CURSOR_RULE,
     WHOLE,
     LineTerms,
@@ -34,8 +37,9 @@ from engramlog_server.api.requests.checks import (
     telling_in_hand,
     told_lines,
 )
-from engramlog_server.api.requests.snapshots import Pasts, Snapshot, Snapshots
-from engramlog_server.api.work.patience import both, current_check, weigh
+from engramlog_server.api.choices import MOST_CHANGES
+from engramlog_server.api.snapshots import Pasts, Snapshot, Snapshots
+from engramlog_server.api.work import both, current_check, weigh
 from engramlog_server.events.catalogue import EVENT_TYPES, SourceSetAside
 from engramlog_server.events.envelope import decode
 from engramlog_server.events.errors import DamagedState, NotFound, refused

@@ -9,10 +9,10 @@ from uuid import UUID
 
 import numpy as np
 
-from engramlog_server.api.requests.checks import LineTerms, check_limit, check_owner, told_lines
-from engramlog_server.api.requests.snapshots import Snapshot
+from engramlog_server.api.checks import LineTerms, check_limit, check_owner, told_lines
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Given, Writer, taken
+from engramlog_server.api.snapshots import Snapshot
 from engramlog_server.events.catalogue import EventData, MemoryDeleted, MemoryMentioned
 from engramlog_server.events.entry import digest
 from engramlog_server.events.envelope import Stored, decode, utc_text

@@ -14,10 +14,10 @@ from threading import Lock
 from typing import Any, Protocol, cast
 from zlib import crc32
 
+from engramlog_server.api.checks import Progress, check_one_of, check_owner
 from engramlog_server.api.choices import BY_HAND, MODEL, RULES
-from engramlog_server.api.requests.checks import Progress, check_one_of, check_owner
 from engramlog_server.api.services.reading import Reader
-from engramlog_server.api.work.patience import current_check
+from engramlog_server.api.work import current_check
 from engramlog_server.events.catalogue import MemoryCreated
 from engramlog_server.events.errors import (
     BadSetting,

@@ -20,8 +20,7 @@ from typing import Any, NamedTuple
 
 from pydantic import TypeAdapter, ValidationError
 
-from engramlog_server.api.choices import MOST_KEY_DAYS
-from engramlog_server.api.requests.checks import (
+from engramlog_server.api.checks import (
     asked_by,
     caller_in_hand,
     check_limit,
@@ -29,6 +28,7 @@ from engramlog_server.api.requests.checks import (
     parse_instant,
     parse_place,
 )
+from engramlog_server.api.choices import MOST_KEY_DAYS
 from engramlog_server.api.services.events import Events
 from engramlog_server.api.services.writing import Writer, refusal_of
 from engramlog_server.events.catalogue import (

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Unpack, cast
 
-from engramlog_server.api.requests.checks import (
+from engramlog_server.api.checks import (
     LineTerms,
     TimesAsked,
     check_limit,
@@ -18,10 +18,10 @@ from engramlog_server.api.requests.checks import (
     masked,
     told_times,
 )
-from engramlog_server.api.requests.snapshots import Snapshot
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Given, Writer
-from engramlog_server.api.work.patience import current_check, weigh
+from engramlog_server.api.snapshots import Snapshot
+from engramlog_server.api.work import current_check, weigh
 from engramlog_server.events.catalogue import SynonymDefined
 from engramlog_server.events.errors import InputError, refused
 from engramlog_server.events.vocabulary import is_text

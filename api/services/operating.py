@@ -14,20 +14,23 @@ from threading import Lock
 from time import monotonic, sleep
 from typing import Any, Literal, NamedTuple, TypeVar, Unpack, cast
 
+from engramlog_server.api.checks import TimesAsked, check_owner, position_of, speaker
 from engramlog_server.api.choices import MOST_NAME, MOST_OWNERS, OWNERS_PAGE
-from engramlog_server.api.requests.checks import TimesAsked, check_owner, position_of, speaker
-from engramlog_server.api.services.capacity import info, outlook, read_aof, replicas_online
-from engramlog_server.api.services.nodes import (
+from engramlog_server.api.services.capacity import (
     HASTE_SECONDS,
     NodesRead,
     count_locked,
+    info,
+    outlook,
+    read_aof,
     read_nodes,
+    replicas_online,
     room_of,
     workers_told,
 )
-from engramlog_server.api.services.statistics import MOST_SUMMED_OWNERS, OwnerStatistics
+from engramlog_server.api.services.living import MOST_SUMMED_OWNERS, OwnerStatistics
 from engramlog_server.api.services.writing import Writer
-from engramlog_server.api.work.patience import current_check
+from engramlog_server.api.work import current_check
 from engramlog_server.events.alarms import ACCESSES_LOST, KNOWN, PARTITION_GAP, REPLICAS_LACKING, WRITES_FAIL, as_dict
 from engramlog_server.events.catalogue import EventDiscarded
 from engramlog_server.events.encryption.seals import SealingStanding

@@ -18,9 +18,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack, cast
 
 import msgspec
 
-from engramlog_server.api.choices import MOST_QUESTIONS
-from engramlog_server.api.parameters import check_parameter
-from engramlog_server.api.requests.checks import (
+from engramlog_server.api.checks import (
     Progress,
     TimesAsked,
     check_actor,
@@ -33,9 +31,11 @@ from engramlog_server.api.requests.checks import (
     parse_line,
     told_times,
 )
-from engramlog_server.api.requests.snapshots import Snapshot
+from engramlog_server.api.choices import MOST_QUESTIONS
+from engramlog_server.api.parameters import check_parameter
 from engramlog_server.api.services.reading import Reader, request_of
-from engramlog_server.api.work.patience import current_check, weigh
+from engramlog_server.api.snapshots import Snapshot
+from engramlog_server.api.work import current_check, weigh
 from engramlog_server.events.envelope import decode
 from engramlog_server.events.errors import (
     EngramlogError,

@@ -11,7 +11,7 @@ from hashlib import blake2b
 from itertools import islice
 from typing import Any, NamedTuple, Unpack, cast
 
-from engramlog_server.api.requests.checks import Progress, check_actor, check_limit, check_mode, check_owner
+from engramlog_server.api.checks import Progress, check_actor, check_limit, check_mode, check_owner
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.replaying import (
     MOST_DIFFERENCES,
@@ -27,7 +27,7 @@ from engramlog_server.api.services.replaying import (
     view_beside,
 )
 from engramlog_server.api.services.writing import LogEvent, Writer, refusal_of, taken
-from engramlog_server.api.work.patience import current_check, has_told
+from engramlog_server.api.work import current_check, has_told
 from engramlog_server.events.catalogue import MemoryDeleted, MemoryRevised, SourceSetAside
 from engramlog_server.events.entry import Naming
 from engramlog_server.events.envelope import AnyEvent, canonical, derived_id, micros

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple, Unpack, cast
 from msgspec import structs
 from pydantic_core import PydanticCustomError
 
-from engramlog_server.api.choices import UNKNOWN
-from engramlog_server.api.requests.checks import (
+from engramlog_server.api.checks import (
     LineTerms,
     Progress,
     TimeSpan,
@@ -29,12 +28,13 @@ from engramlog_server.api.requests.checks import (
     span_of,
     told_lines,
 )
-from engramlog_server.api.requests.snapshots import Snapshot
+from engramlog_server.api.choices import UNKNOWN
 from engramlog_server.api.services.events import OwnersToday
 from engramlog_server.api.services.histories import SCANNED, aside_told
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Given, Writer
-from engramlog_server.api.work.patience import current_check, weigh
+from engramlog_server.api.snapshots import Snapshot
+from engramlog_server.api.work import current_check, weigh
 from engramlog_server.events.catalogue import GroundChanged, SourceBroughtBack, SourceSetAside
 from engramlog_server.events.envelope import AnyEvent, Stored, decode, micros
 from engramlog_server.events.errors import ConcurrencyError, EventIdTaken, refused

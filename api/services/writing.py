@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, Protocol, TypedDict, Unpack, cast
 import orjson
 from msgspec import structs
 
-from engramlog_server.api.requests.checks import (
+from engramlog_server.api.checks import (
     caller_in_hand,
     check_memory_id,
     check_owner,
@@ -26,10 +26,10 @@ from engramlog_server.api.requests.checks import (
     parse_instant,
     speaker,
 )
-from engramlog_server.api.requests.snapshots import Snapshot
 from engramlog_server.api.services.histories import SCANNED
 from engramlog_server.api.services.reading import Reader
-from engramlog_server.api.work.patience import current_check, has_told, weigh
+from engramlog_server.api.snapshots import Snapshot
+from engramlog_server.api.work import current_check, has_told, weigh
 from engramlog_server.events.catalogue import (
     EventData,
     MemoryCreated,

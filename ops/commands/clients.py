@@ -48,7 +48,7 @@ def install(
 
     Other entries of the client's configuration stay as they are. `engramlog uninstall CLIENT` goes back.
     """
-    from engramlog_server.api.requests.checks import check_owner
+    from engramlog_server.api.checks import check_owner
     from engramlog_server.ops.clients.hook import FOLDER
     from engramlog_server.ops.clients.installation import install_files, plan_install
     from engramlog_server.ops.durable import FileLock

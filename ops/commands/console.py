@@ -73,7 +73,7 @@ def console(
     folder, so it is on no command line. A browser installed as a snap cannot read that folder: open the printed link. Exit
     codes: 0 the browser has it, or --no-open; 3 no browser opened it.
     """
-    from engramlog_server.api.requests.checks import check_owner
+    from engramlog_server.api.checks import check_owner
     from engramlog_server.ops.settings import load_settings
 
     if owner is not None:

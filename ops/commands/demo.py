@@ -19,7 +19,7 @@ from engramlog_server.api.application import Application
 from engramlog_server.api.cli.show import memories as render
 from engramlog_server.api.cli.show import search as render_search
 from engramlog_server.api.cli.show.generic import answer as used
-from engramlog_server.api.exchange.importing import ImportOptions, import_turns
+from engramlog_server.api.exchange.turns import ImportOptions, import_turns
 from engramlog_server.events.catalogue import MemoryMentioned
 from engramlog_server.events.envelope import canonical, derived_id, from_micros, micros, utc_text
 from engramlog_server.events.log import positions_by_partition

@@ -130,7 +130,7 @@ def erase(
             store.alarms.cleared("erased_came_back", "")
     if again:
         if failed and json:  # one document on standard output
-            from engramlog_server.api.requests.checks import refusal_told
+            from engramlog_server.api.checks import refusal_told
 
             print_json({"certificates": done, "failed": [dict(refusal_told(one)) for one in failed]})
             for one in failed:

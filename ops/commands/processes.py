@@ -126,7 +126,7 @@ def mcp_(
     json: Json = False,
 ) -> None:
     """Serve the memory to agents over MCP; `--config` prints the entry for their clients."""
-    from engramlog_server.api.requests.checks import check_owner
+    from engramlog_server.api.checks import check_owner
     from engramlog_server.ops.logs import start_logging, teller
     from engramlog_server.ops.settings import load_settings
     from engramlog_server.ops.token import token_of

@@ -278,7 +278,7 @@ def verify(
 
 def _heads(partition: list[int] | None, against: list[Path], *, keep: bool, json: bool) -> None:
     """Show the heads, or compare those of a file; exit code 1 where the log does not meet them all."""
-    from engramlog_server.api.services.heads import Heads
+    from engramlog_server.api.services.events import Heads
     from engramlog_server.ops.kept.heads import HeadFile, heads_path, keep_now, read_copy
     from engramlog_server.ops.settings import load_settings
     from engramlog_server.projections.redis.create import EVERYTHING

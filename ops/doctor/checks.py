@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
+from engramlog_server.api.services.capacity import read_partitions
 from engramlog_server.api.services.keys import AccessFollower
-from engramlog_server.api.services.nodes import read_partitions
 from engramlog_server.consumers.fold.presence import LEASE_MS, known_workers
 from engramlog_server.events.alarms import KNOWN
 from engramlog_server.events.envelope import from_micros, utc_text

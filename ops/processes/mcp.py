@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING
 
 import anyio
 
+from engramlog_server.api.admission import Admission
 from engramlog_server.api.mcp.connection import Connection, confined_to, in_hand
 from engramlog_server.api.mcp.server import MemoryServer
 from engramlog_server.api.mcp.stdio import serve
-from engramlog_server.api.work.admission import Admission
 from engramlog_server.events.errors import BadSetting
 from engramlog_server.ops.processes.life import end_by_signal, give_back, started
 from engramlog_server.ops.settings import Settings
@@ -38,10 +38,10 @@ if TYPE_CHECKING:
     from engramlog_server.api.application import Application
     from engramlog_server.ops.settings import Settings
     from engramlog_server.ops.store import OpenStore
+from engramlog_server.api.admission import KEY_RATES
 from engramlog_server.api.http.callers import GONE, Admits, Callers
 from engramlog_server.api.http.server.serve import Listening, ListeningServer, listening
 from engramlog_server.api.mcp.http import PATH, audiences, create_app
-from engramlog_server.api.work.admission import KEY_RATES
 from engramlog_server.ops.identity_provider import ProviderKeys, provider_of
 from engramlog_server.ops.listeners import certificate_tended, listeners_of, require_key
 from engramlog_server.ops.processes.life import raise_file_limit

@@ -24,7 +24,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 import redis
 
-from engramlog_server.api.requests.checks import refusal_told
+from engramlog_server.api.checks import refusal_told
 from engramlog_server.consumers.fold.rebuild import Rebuilt, rebuild_partition
 from engramlog_server.consumers.verify.findings import Findings
 from engramlog_server.consumers.verify.partition import verify_partition

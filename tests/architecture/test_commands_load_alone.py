@@ -19,8 +19,8 @@ HEAVY = {
     *("Stemmer", "rjieba", "fsrs", "uuid_utils", "prometheus_client", "platformdirs", "asyncio", "httpx2"),
     *(
         "engramlog_server.api.application",
-        "engramlog_server.api.requests.checks",
-        "engramlog_server.api.requests.checks",
+        "engramlog_server.api.checks",
+        "engramlog_server.api.checks",
         "engramlog_server.events.catalogue",
         "engramlog_server.events.envelope",
         "engramlog_server.consumers",

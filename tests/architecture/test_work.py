@@ -12,14 +12,14 @@ import pytest
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
 
+from engramlog_server.api.admission import Admission
 from engramlog_server.api.application import Application
 from engramlog_server.api.http.app import create_app
 from engramlog_server.api.http.pages import FILES
 from engramlog_server.api.http.routing import AdmittedRoute, LazyRoute, new_router
 from engramlog_server.api.mcp.connection import Connection
 from engramlog_server.api.mcp.server import MemoryServer, admitted
-from engramlog_server.api.work.admission import Admission
-from engramlog_server.api.work.patience import Work
+from engramlog_server.api.work import Work
 
 
 @pytest.fixture(scope="module")

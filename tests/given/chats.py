@@ -7,10 +7,10 @@ from typing import Any
 
 import orjson
 
-from engramlog_server.api.exchange.chat_file import MAX_DOCUMENT, open_chats
-from engramlog_server.api.exchange.importing import ImportOptions
-from engramlog_server.api.exchange.importing_chats import ImportedChats, import_chats
-from engramlog_server.api.requests.checks import parse_instant
+from engramlog_server.api.checks import parse_instant
+from engramlog_server.api.exchange.chats import ImportedChats, import_chats
+from engramlog_server.api.exchange.files import MAX_DOCUMENT, open_chats
+from engramlog_server.api.exchange.turns import ImportOptions
 from engramlog_server.events.envelope import decode
 from engramlog_server.events.memory_log import InMemoryEventLog
 from engramlog_server.events.partitions import partition_of

@@ -8,7 +8,7 @@ from typing import Any
 import orjson
 
 from engramlog_server.api.exchange.export import ExportOptions, Made, Selection, line_of, selection, told_text, untold
-from engramlog_server.api.exchange.import_records import ImportedRecords, RecordOptions, import_records
+from engramlog_server.api.exchange.records import ImportedRecords, RecordOptions, import_records
 from engramlog_server.events.memory_log import InMemoryEventLog
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.projections.fold.owner import fold_owner

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 from benchmarks.vectors import MemoryVectors
-from engramlog_server.api.requests.checks import check_query
+from engramlog_server.api.checks import check_query
 from engramlog_server.events.catalogue import SynonymDefined
 from engramlog_server.events.text import VISIBLE
 from engramlog_server.events.vocabulary import Resolution

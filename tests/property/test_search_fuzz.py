@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engramlog_server.api.requests.checks import check_query
+from engramlog_server.api.checks import check_query
 from engramlog_server.api.services.reading import request_of
 from engramlog_server.events.errors import InputError, InvalidEvent
 from engramlog_server.events.vocabulary import MAX_TEXT_BYTES

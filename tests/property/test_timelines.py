@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from engramlog_server.api.requests.checks import PRESENT, AsOf, Counted, Owned, RequestedTimes, counted_of
+from engramlog_server.api.checks import PRESENT, AsOf, Counted, Owned, RequestedTimes, counted_of
 from engramlog_server.events.envelope import Stored, decode, micros
 from engramlog_server.projections.fold.owner import OwnerHistory, fold_owner
 from engramlog_server.projections.laws import LAWS

@@ -29,13 +29,12 @@ from engramlog_server.api.cli.files import (
 )
 from engramlog_server.api.cli.parser import Registry
 from engramlog_server.api.cli.show import imports as render
-from engramlog_server.api.exchange.lines import again, open_lines
 from engramlog_server.api.operations.records import EXPORT_REVEALED, FILE, IMPORT_RECORDS, OUT, WHOSE
 from engramlog_server.events.errors import EngramlogError, InputError, OutputCut, refused
 
 if TYPE_CHECKING:
-    from engramlog_server.api.exchange.importing import ImportOptions
     from engramlog_server.api.exchange.records import Export
+    from engramlog_server.api.exchange.turns import ImportOptions
 
 
 STEP = 500
@@ -75,7 +74,8 @@ def turns(
     tools, hidden messages, abandoned branches, attachments and what cannot be read are left out, and counted by reason. A bad
     line of turns stops there; what stood before it is imported.
     """
-    from engramlog_server.api.exchange.importing import ImportOptions, check_way, import_turns, look_through
+    from engramlog_server.api.exchange.files import again, open_lines
+    from engramlog_server.api.exchange.turns import ImportOptions, check_way, import_turns, look_through
 
     options = ImportOptions(
         owner=owner,
@@ -106,8 +106,9 @@ def turns(
 @command(IMPORT_RECORDS, more=(FILE, WHOSE), subject=(), on=import_app, name="records")
 def records(call: Call) -> None:
     """As many as the file has: a bad line stops there."""
-    from engramlog_server.api.exchange.everything import look_through
-    from engramlog_server.api.exchange.import_records import RecordOptions
+    from engramlog_server.api.exchange.export import look_through
+    from engramlog_server.api.exchange.files import open_lines
+    from engramlog_server.api.exchange.records import RecordOptions
 
     (file,) = call.take("file")
     options = RecordOptions(**call.given)
@@ -233,11 +234,11 @@ def import_chat_file(
     context: typer.Context, file: str, shape: str, since: str | None, options: ImportOptions, json: bool
 ) -> None:
     """Import all that can be read of an export, and print what was left out."""
-    from engramlog_server.api.exchange.chat_file import MAX_DOCUMENT, open_chats
+    from engramlog_server.api.checks import parse_instant
     from engramlog_server.api.exchange.chat_shapes import LINES
-    from engramlog_server.api.exchange.importing import look_through
-    from engramlog_server.api.exchange.importing_chats import import_chats
-    from engramlog_server.api.requests.checks import parse_instant
+    from engramlog_server.api.exchange.chats import import_chats
+    from engramlog_server.api.exchange.files import MAX_DOCUMENT, again, open_chats, open_lines
+    from engramlog_server.api.exchange.turns import look_through
 
     began = None if since is None else parse_instant(since, "since")
     try:

@@ -11,7 +11,6 @@ from engramlog_server.api.cli.command import Call, command, text_of
 from engramlog_server.api.cli.files import File, counting, end, fold_appended, paced
 from engramlog_server.api.cli.show import imports as render
 from engramlog_server.api.cli.show.generic import answer as generic
-from engramlog_server.api.exchange.lines import open_lines
 from engramlog_server.api.operations.definition import Option, Parameter, without
 from engramlog_server.api.operations.writing import (
     CONFIRM,
@@ -43,7 +42,8 @@ IDS = Parameter(
 @app.command(epilog="Example: `engramlog append events.jsonl` or `producer | engramlog append - --json`")
 def append(context: typer.Context, file: File, json: Json = False) -> None:
     """Append events from JSON Lines of envelopes. Sending the same file again is always safe."""
-    from engramlog_server.api.exchange.append_events import append_lines
+    from engramlog_server.api.exchange.files import open_lines
+    from engramlog_server.api.exchange.turns import append_lines
 
     with open_lines(file) as lines, opened(context) as application, counting("appending", file, json) as advance:
         refused, note = application.writer.rejected_among, application.views.unjudged.note

@@ -22,13 +22,13 @@ from starlette.responses import Response
 
 from engramlog_server.api.access import MADE_WHOLE
 from engramlog_server.api.application import Application
+from engramlog_server.api.checks import come_in_by
 from engramlog_server.api.http.callers import caller_in
 from engramlog_server.api.http.routing import admission_of, by_thread, new_router, parts_of, read_json
 from engramlog_server.api.http.server.listener import AT_THE_FOLDER, FORWARDED
 from engramlog_server.api.operations.definition import Given, Operation
 from engramlog_server.api.operations.events import without_waiting
-from engramlog_server.api.requests.checks import come_in_by
-from engramlog_server.api.work.patience import NeedsHeavyLane, Patience, Work, with_patience
+from engramlog_server.api.work import NeedsHeavyLane, Patience, Work, with_patience
 from engramlog_server.events.errors import (
     DeadlineExceeded,
     EngramlogError,
@@ -79,7 +79,7 @@ async def command(request: Request) -> Response:
         work = Work.LIGHT if call.operation.work is Work.HEAVY else call.operation.work
         told: bytes = await admission_of(request).run(work, str(call.given.get("owner", "")), admitted)
     except EngramlogError as error:
-        from engramlog_server.api.requests.checks import refusal_told
+        from engramlog_server.api.checks import refusal_told
 
         left = isinstance(error, _Left) or (isinstance(error, LEFT) and not (call and call.may_have_told))
         document = {"left": error.message} if left else {"refused": refusal_told(error), "exit_code": error.exit_code}

@@ -15,6 +15,7 @@ from fastapi import Depends, Query, Request
 from pydantic import Field, TypeAdapter, ValidationError
 from starlette.responses import Response
 
+from engramlog_server.api.checks import come_in_by
 from engramlog_server.api.http.guard import LINES_TYPES, media_type
 from engramlog_server.api.http.problem import Schema, input_error
 from engramlog_server.api.http.routing import (
@@ -30,8 +31,7 @@ from engramlog_server.api.http.routing import (
 )
 from engramlog_server.api.operations.definition import Operation
 from engramlog_server.api.operations.events import EVENTS, PARTITION_EVENTS
-from engramlog_server.api.requests.checks import come_in_by
-from engramlog_server.api.work.patience import Work, takes
+from engramlog_server.api.work import Work, takes
 from engramlog_server.events.errors import (
     ConcurrencyError,
     EngramlogError,

@@ -13,11 +13,11 @@ from pydantic import Field
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
+from engramlog_server.api.checks import check_owner, position_of
 from engramlog_server.api.http.feed import Client, Feeds
 from engramlog_server.api.http.problem import problems
 from engramlog_server.api.http.routing import AskedParts, Owner, Question, new_router, renewed
 from engramlog_server.api.operations.needs import WITHHELD_FROM
-from engramlog_server.api.requests.checks import check_owner, position_of
 from engramlog_server.events.errors import EngramlogError
 
 STILL_SECONDS = 0.2

@@ -192,7 +192,7 @@ _RECORDS = {
 
 
 def _import(parts: Parts, owner: str, sent: Sent, asked: Any) -> Response:
-    from engramlog_server.api.exchange.import_records import RecordOptions
+    from engramlog_server.api.exchange.records import RecordOptions
 
     options = RecordOptions(owner=owner, summed=sent.as_written, **asked.model_dump())
     answer = parts.application.records.take_in_whole(sent.lines, options)

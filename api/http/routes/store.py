@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from engramlog_server.api.http.problem import Responses, problems
 from engramlog_server.api.http.routing import Asked, AskedParts, Json, Question, documented, new_router
-from engramlog_server.api.work.patience import Work, takes
+from engramlog_server.api.work import Work, takes
 from engramlog_server.events.errors import refused
 from engramlog_server.events.schema import json_schemas
 from engramlog_server.events.text import AUTO

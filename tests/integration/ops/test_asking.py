@@ -19,7 +19,7 @@ from engramlog_server.api.cli.main import run
 from engramlog_server.api.http.app import create_app
 from engramlog_server.api.http.routes.commands import SERVED
 from engramlog_server.api.http.server.serve import Server, serve_on
-from engramlog_server.api.work.patience import LIGHT_STEPS, Patience, current_check, weigh
+from engramlog_server.api.work import LIGHT_STEPS, Patience, current_check, weigh
 from engramlog_server.consumers.fold.worker import FoldWorker
 from engramlog_server.events.envelope import decode
 from engramlog_server.events.errors import StoreUnavailable, TooManyRequests
@@ -360,7 +360,7 @@ def test_what_is_long_to_tell_is_told_among_the_heavy_ones_once_and_without_a_de
     beside: Beside, by_service: Ran, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     given(beside, "long")
-    monkeypatch.setattr("engramlog_server.api.work.patience.LIGHT_STEPS", -1)
+    monkeypatch.setattr("engramlog_server.api.work.LIGHT_STEPS", -1)
     monkeypatch.setattr(Patience, "begin", lambda self, _seconds: _begun(self, 0.0))
     before = len(beside.log("long"))
     assert by_service("negate", "long", "coffee", "--key", "k")[0] == 0
@@ -380,7 +380,7 @@ def test_what_was_told_is_told_once_also_where_the_answer_turns_out_to_be_long(
         steps[0] = LIGHT_STEPS + 1
         beside.application.views._kept.let_go("gone")
 
-    monkeypatch.setattr("engramlog_server.api.requests.snapshots.weigh_load", lambda _: weigh(steps[0]))
+    monkeypatch.setattr("engramlog_server.api.snapshots.weigh_load", lambda _: weigh(steps[0]))
     monkeypatch.setattr(beside.application.writer, "settle_positions", settled)
     before = len(beside.log("gone"))
     assert by_service("mention", "gone", "coffee")[0] == 0
@@ -488,7 +488,7 @@ def test_a_long_past_is_left_to_the_command_which_shows_how_far_it_is(
     beside: Beside, by_service: Ran, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     beside.application.rememberer.add("of-old", "I drink tea", occurred_at="2026-01-05T08:00:00Z")
-    monkeypatch.setattr("engramlog_server.api.work.patience.LIGHT_STEPS", 0)
+    monkeypatch.setattr("engramlog_server.api.work.LIGHT_STEPS", 0)
     with pytest.raises(Opened):
         by_service("list", "of-old", "--as-of", "2026-01-05")
     assert beside.calls

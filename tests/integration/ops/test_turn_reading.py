@@ -11,8 +11,8 @@ import orjson
 import pytest
 
 from engramlog_server.api.application import Application
+from engramlog_server.api.checks import asked_by
 from engramlog_server.api.mcp.connection import confined_to
-from engramlog_server.api.requests.checks import asked_by
 from engramlog_server.api.services.jobs import Extractor
 from engramlog_server.api.services.operating import Operator
 from engramlog_server.api.services.remembering import NewTurn

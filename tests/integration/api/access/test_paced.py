@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from fastapi.testclient import TestClient
 
-from engramlog_server.api.work.admission import Rates
+from engramlog_server.api.admission import Rates
 from tests.given.http import QUICK, HttpStore, app_of, client_of, created, http_store
 
 PATH = "/v1/owners/alice/memories"

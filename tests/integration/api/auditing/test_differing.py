@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.work.patience import Patience, with_patience
+from engramlog_server.api.work import Patience, with_patience
 from engramlog_server.events.catalogue import SensitivitySet
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import BeyondHead, DeadlineExceeded, InputError

@@ -11,7 +11,7 @@ import pytest
 
 import engramlog_server.api.services.events as service
 from engramlog_server.api.services.events import EventCursor, cursor_text, question_of
-from engramlog_server.api.work.patience import Patience, with_patience
+from engramlog_server.api.work import Patience, with_patience
 from engramlog_server.consumers.fold.rebuild import rebuild_partition
 from engramlog_server.events.catalogue import ToolResultRecorded, TurnRecorded
 from engramlog_server.events.errors import DeadlineExceeded, InputError

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.work.patience import Patience, with_patience
+from engramlog_server.api.work import Patience, with_patience
 from engramlog_server.events.errors import DeadlineExceeded, InputError
 from engramlog_server.projections.laws import LAWS
 from engramlog_server.projections.redis.history import MomentLimits, RedisPast

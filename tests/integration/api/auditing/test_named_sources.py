@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.requests.checks import HIDDEN
-from engramlog_server.api.work.patience import Patience, with_patience
+from engramlog_server.api.checks import HIDDEN
+from engramlog_server.api.work import Patience, with_patience
 from engramlog_server.events.catalogue import Ground
 from engramlog_server.events.errors import DeadlineExceeded, InputError
 from engramlog_server.projections.reports.strikes import BY

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from engramlog_server.api.cli.show.generic import answer
-from engramlog_server.api.services import statistics as summing
-from engramlog_server.api.work.patience import NeedsHeavyLane, Patience, with_patience
+from engramlog_server.api.services import living as summing
+from engramlog_server.api.work import NeedsHeavyLane, Patience, with_patience
 from engramlog_server.events.errors import DeadlineExceeded
 from engramlog_server.events.log import AppendReceipt
 from engramlog_server.events.partitions import partition_of
@@ -217,7 +217,7 @@ def test_a_long_history_moves_to_the_heavy_lane_and_ends_at_its_deadline(
 ) -> None:
     owner = many(store, 3_000)
     assert store.operator.stats(owner)["figures"]["activations"] == 3_000
-    monkeypatch.setattr("engramlog_server.api.work.patience.LIGHT_STEPS", 500)
+    monkeypatch.setattr("engramlog_server.api.work.LIGHT_STEPS", 500)
     with with_patience(Patience(light=True)), pytest.raises(NeedsHeavyLane):
         store.operator.stats(owner)
     late = Patience()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engramlog_server.api.services.differing import Differ
+from engramlog_server.api.services.comparison import Differ
 from engramlog_server.api.services.replaying import Replayer
 from engramlog_server.events.catalogue import SensitivitySet
 from engramlog_server.events.envelope import utc_text

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engramlog_server.api.requests.checks import come_in_by
+from engramlog_server.api.checks import come_in_by
 from engramlog_server.events.catalogue import MemoryMentioned, MemoryPromoted
 from engramlog_server.events.envelope import decode, derived_id
 from engramlog_server.events.errors import ConcurrencyError, InputError, KeyTaken, OwnerQuarantined

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engramlog_server.api.choices import MOST_CHANGES
-from engramlog_server.api.work.patience import NeedsHeavyLane, Patience, with_patience
+from engramlog_server.api.work import NeedsHeavyLane, Patience, with_patience
 from engramlog_server.events.errors import DeadlineExceeded, InputError
 from engramlog_server.projections.fold.changelog import Entry
 from engramlog_server.projections.fold.links import tree
@@ -167,7 +167,7 @@ def test_a_page_asks_the_log_for_the_events_of_its_own_changes_alone(
 def test_a_whole_history_is_no_light_question_where_it_is_long(
     store: HttpStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engramlog_server.api.work.patience.LIGHT_STEPS", 100)
+    monkeypatch.setattr("engramlog_server.api.work.LIGHT_STEPS", 100)
     reader = store.application.reader
     with with_patience(Patience(light=True)):
         reader.history("alice", limit=10)

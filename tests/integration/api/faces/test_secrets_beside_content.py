@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.requests.checks import HIDDEN, QUERY_HIDDEN
+from engramlog_server.api.checks import HIDDEN, QUERY_HIDDEN
 from engramlog_server.api.services.accesses import AccessRecorder
 from engramlog_server.events.catalogue import SynonymDefined, ToolResultRecorded, TurnRecorded
 from engramlog_server.events.envelope import new_event_id

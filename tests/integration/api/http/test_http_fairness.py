@@ -14,10 +14,10 @@ import pytest
 from fastapi.testclient import TestClient
 from httpx import Response
 
+from engramlog_server.api.admission import AdmissionLimits, LaneLimits
 from engramlog_server.api.http.server.serve import serve
 from engramlog_server.api.services import writing
-from engramlog_server.api.work.admission import AdmissionLimits, LaneLimits
-from engramlog_server.api.work.patience import Work, current_check
+from engramlog_server.api.work import Work, current_check
 from engramlog_server.events.log import marked
 from engramlog_server.events.redis.log import RedisEventLog
 from tests.given.http import SHOWN, HttpStore, app_of, client_of, created, http_store

@@ -10,7 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
-from engramlog_server.api.exchange.append_events import append_lines
+from engramlog_server.api.exchange.turns import append_lines
 from engramlog_server.consumers.jobs import raw_memories
 from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
 from engramlog_server.consumers.jobs.opened import JobResources, OpenedStore, Walked

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.requests.snapshots import Pasts
-from engramlog_server.api.services.time_lines import TimeLines
-from engramlog_server.api.work.patience import NeedsHeavyLane, Patience, with_patience
+from engramlog_server.api.services.living import TimeLines
+from engramlog_server.api.snapshots import Pasts
+from engramlog_server.api.work import NeedsHeavyLane, Patience, with_patience
 from engramlog_server.consumers.verify.partition import verify_partition
 from engramlog_server.events.envelope import from_micros, micros, utc_text
 from engramlog_server.events.errors import BeyondHead, InputError

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.work.patience import NeedsHeavyLane, Patience, with_patience
+from engramlog_server.api.work import NeedsHeavyLane, Patience, with_patience
 from engramlog_server.consumers.verify.partition import verify_partition
 from engramlog_server.consumers.verify.past import PastComparison
 from engramlog_server.events.partitions import partition_of
@@ -100,7 +100,7 @@ def test_the_change_log_of_a_past_at_hand_is_folded_among_heavy_questions(
 def test_the_times_of_many_events_are_read_among_heavy_questions(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
     owner = long_story(store, monkeypatch)
     store.reader.list(owner)
-    monkeypatch.setattr("engramlog_server.api.work.patience.LIGHT_STEPS", LONG // 5)
+    monkeypatch.setattr("engramlog_server.api.work.LIGHT_STEPS", LONG // 5)
     assert not light(lambda: store.reader.list(owner, as_of=day(0)))
     store.reader.list(owner, as_of=day(0))
     assert light(lambda: store.reader.list(owner, as_of=day(0.1)))
@@ -114,7 +114,7 @@ def test_a_past_of_which_most_reads_otherwise_today_is_made_among_heavy_question
         store.tell(owner, *(mentioned(f"m{number}", day=99) for number in range(first, first + 300)))
     store.reader.list(owner, as_of=day(50))
     store.reader._pasts._kept.clear()
-    monkeypatch.setattr("engramlog_server.api.work.patience.LIGHT_STEPS", LONG // 5)
+    monkeypatch.setattr("engramlog_server.api.work.LIGHT_STEPS", LONG // 5)
     assert not light(lambda: store.reader.list(owner, as_of=day(50)))
 
 

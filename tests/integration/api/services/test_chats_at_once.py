@@ -5,10 +5,10 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
 
-from engramlog_server.api.exchange.chat_file import open_chats
-from engramlog_server.api.exchange.importing import ImportOptions
-from engramlog_server.api.exchange.importing_chats import import_chats
-from engramlog_server.api.requests.checks import parse_instant
+from engramlog_server.api.checks import parse_instant
+from engramlog_server.api.exchange.chats import import_chats
+from engramlog_server.api.exchange.files import open_chats
+from engramlog_server.api.exchange.turns import ImportOptions
 from engramlog_server.events.partitions import spread_tags
 from engramlog_server.events.redis.log import RedisEventLog
 from tests.given.chats import file_of

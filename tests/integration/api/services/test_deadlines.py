@@ -13,10 +13,10 @@ import pytest
 from fastapi.testclient import TestClient
 
 from engramlog_server.api.access import ALL, OF_FILES
+from engramlog_server.api.admission import AdmissionLimits
 from engramlog_server.api.exchange.export import ExportOptions
-from engramlog_server.api.exchange.import_records import RecordOptions
-from engramlog_server.api.work.admission import AdmissionLimits
-from engramlog_server.api.work.patience import NeedsHeavyLane, Patience, Work, with_patience
+from engramlog_server.api.exchange.records import RecordOptions
+from engramlog_server.api.work import NeedsHeavyLane, Patience, Work, with_patience
 from engramlog_server.events.errors import DeadlineExceeded
 from engramlog_server.projections.checks import Bounds
 from engramlog_server.projections.fold.changelog import Entry
@@ -246,7 +246,7 @@ def test_restoring_from_a_long_change_log_is_no_light_question(
     store: HttpStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.application.deleter.delete_many("alice", ["m8"])
-    monkeypatch.setattr("engramlog_server.api.work.patience.LIGHT_STEPS", 50)
+    monkeypatch.setattr("engramlog_server.api.work.LIGHT_STEPS", 50)
     with with_patience(Patience(light=True)), pytest.raises(NeedsHeavyLane):
         store.application.restorer.restore("alice", "m8")
     answer = store.client.post("/v1/owners/alice/memories/m8/restore", json={})
@@ -298,7 +298,7 @@ def test_ids_that_were_taken_are_found_without_reading_the_whole_change_log(
 def test_the_first_question_about_a_large_owner_is_a_heavy_one_and_the_next_is_light(
     store: HttpStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engramlog_server.api.work.patience.LIGHT_STEPS", MEMORIES // 4)
+    monkeypatch.setattr("engramlog_server.api.work.LIGHT_STEPS", MEMORIES // 4)
     reader, path = store.application.reader, "/v1/owners/alice/memories/m1"
     store.application.views._kept.let_go("alice")
     with with_patience(Patience(light=True)):

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.work.patience import LIGHT_STEPS, NeedsHeavyLane, Patience, with_patience
+from engramlog_server.api.work import LIGHT_STEPS, NeedsHeavyLane, Patience, with_patience
 from engramlog_server.events.errors import DeadlineExceeded, StoreUnavailable
 from engramlog_server.projections.redis.view import RedisViews
 from tests.given.http import HttpStore, created, http_store, mentioned

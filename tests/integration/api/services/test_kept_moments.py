@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.requests.snapshots import Pasts
+from engramlog_server.api.snapshots import Pasts
 from engramlog_server.consumers.verify.partition import verify_partition
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.projections.past import moments

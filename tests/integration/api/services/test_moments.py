@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-import engramlog_server.api.requests.snapshots as pasts
+import engramlog_server.api.snapshots as pasts
 from tests.acceptance.helpers.store import Store
 from tests.given.events import created, mentioned
 from tests.rows import each_row

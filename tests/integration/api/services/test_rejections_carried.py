@@ -11,7 +11,7 @@ import pytest
 
 from engramlog_server.api.application import Application
 from engramlog_server.api.exchange.export import ExportOptions
-from engramlog_server.api.exchange.import_records import RecordOptions
+from engramlog_server.api.exchange.records import RecordOptions
 from engramlog_server.events.errors import InputError
 from tests.given.http import http_store
 from tests.integration.ops.test_kept_rejections import CANOE, LISBON, contents, opened, rejected, remembered

@@ -10,7 +10,7 @@ import orjson
 import pytest
 
 from engramlog_server.api.application import Application
-from engramlog_server.api.exchange.importing import ImportOptions, import_turns
+from engramlog_server.api.exchange.turns import ImportOptions, import_turns
 from engramlog_server.api.services.remembering import MOST_TURNS, NewTurn, Rememberer
 from engramlog_server.events.catalogue import TurnRecorded
 from engramlog_server.events.envelope import decode

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from engramlog_server.api.cli.main import run
-from engramlog_server.api.exchange.importing import ImportOptions, import_turns
+from engramlog_server.api.exchange.turns import ImportOptions, import_turns
 from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
 from engramlog_server.events.envelope import canonical
 from engramlog_server.events.errors import InputError

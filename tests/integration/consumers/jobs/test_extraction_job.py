@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.exchange.importing import ImportOptions, import_turns
+from engramlog_server.api.exchange.turns import ImportOptions, import_turns
 from engramlog_server.consumers.jobs.job import JobValidator
 from engramlog_server.consumers.jobs.leader import done_field, schedule_key
 from engramlog_server.consumers.jobs.opened import JobResources, Lent

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.exchange.importing import ImportOptions, import_turns
+from engramlog_server.api.exchange.turns import ImportOptions, import_turns
 from engramlog_server.consumers.jobs import lifecycle as redis_lifecycle
 from engramlog_server.consumers.jobs.extraction import ExtractionJob, ExtractionRun
 from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs

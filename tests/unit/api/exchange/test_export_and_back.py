@@ -10,7 +10,7 @@ from hypothesis import given, settings
 
 from engramlog_server.api.choices import ASKED_FOR
 from engramlog_server.api.exchange.export import ExportOptions, selection
-from engramlog_server.api.exchange.import_records import RecordOptions, import_records
+from engramlog_server.api.exchange.records import RecordOptions, import_records
 from engramlog_server.events.catalogue import Imported
 from engramlog_server.projections.views.view import OwnerView
 from tests.examples import examples

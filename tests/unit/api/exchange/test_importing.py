@@ -7,7 +7,7 @@ from typing import Any
 
 import orjson
 
-from engramlog_server.api.exchange.importing import ImportOptions, ImportReport, beginning, import_turns
+from engramlog_server.api.exchange.turns import ImportOptions, ImportReport, beginning, import_turns
 from engramlog_server.events.envelope import Prepared
 from engramlog_server.events.errors import EngramlogError, StoreFull
 from engramlog_server.events.log import AppendReceipt

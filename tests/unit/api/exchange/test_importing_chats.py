@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.api.exchange.chat_file import open_chats
+from engramlog_server.api.exchange.files import open_chats
 from engramlog_server.events.catalogue import MemoryCreated, TurnRecorded
 from engramlog_server.events.envelope import decode, derived_id
 from engramlog_server.events.errors import InputError, StoreUnavailable

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.exchange.import_records import RecordOptions, import_records
+from engramlog_server.api.exchange.records import RecordOptions, import_records
 from engramlog_server.events.errors import InputError
 from engramlog_server.events.partitions import partition_of
 from tests.given.records import ENTRY, OURS, ROW, SHAPES, imported, lines, new_log

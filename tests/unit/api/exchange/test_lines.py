@@ -6,8 +6,8 @@ import io
 
 import pytest
 
-from engramlog_server.api.exchange import lines as module
-from engramlog_server.api.exchange.lines import spooled
+from engramlog_server.api.exchange import files as module
+from engramlog_server.api.exchange.files import spooled
 from engramlog_server.events.errors import InputError
 from tests.rows import each_row
 

@@ -10,10 +10,10 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import orjson
 import pytest
 
-from engramlog_server.api.exchange import chat_file
-from engramlog_server.api.exchange.chat_file import open_chats
+from engramlog_server.api.exchange import files
 from engramlog_server.api.exchange.chat_shapes import time_of
-from engramlog_server.api.exchange.importing_chats import UNREADABLE
+from engramlog_server.api.exchange.chats import UNREADABLE
+from engramlog_server.api.exchange.files import open_chats
 from engramlog_server.events.catalogue import TurnRecorded
 from engramlog_server.events.errors import InputError
 from tests.given.chats import AT, CHATGPT, CLAUDE, chatted, file_of, node, said
@@ -384,6 +384,6 @@ def test_what_is_beyond_the_bounds_is_refused_before_any_write(made: Callable[[]
 
 
 def test_an_archive_of_too_many_files_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat_file, "MAX_MEMBERS", 1)
+    monkeypatch.setattr(files, "MAX_MEMBERS", 1)
     with pytest.raises(InputError, match="at most 1 files"):
         open_chats(iter([archive(a_json=lines(CLAUDE), b_json=lines(CHATGPT))]))

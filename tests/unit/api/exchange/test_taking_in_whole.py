@@ -9,9 +9,9 @@ from typing import Any
 import orjson
 import pytest
 
-from engramlog_server.api.exchange import lines as module
-from engramlog_server.api.exchange.everything import Everything, bundle_lines, look_through
-from engramlog_server.api.exchange.lines import open_lines
+from engramlog_server.api.exchange import files as module
+from engramlog_server.api.exchange.export import Everything, bundle_lines, look_through
+from engramlog_server.api.exchange.files import open_lines
 from engramlog_server.events.errors import InputError
 from tests.given.records import OURS, imported
 from tests.rows import each_row

@@ -5,7 +5,7 @@ from __future__ import annotations
 import orjson
 import pytest
 
-from engramlog_server.api.exchange.importing import ImportOptions, import_turns, look_through
+from engramlog_server.api.exchange.turns import ImportOptions, import_turns, look_through
 from engramlog_server.events.errors import InputError
 from tests.acceptance.helpers.cli import lines, turn
 from tests.given.records import new_log
@@ -77,7 +77,7 @@ def test_a_look_ends_at_a_line_that_is_no_turn_and_leaves_it_to_the_import() -> 
 
 
 def test_ids_are_remembered_up_to_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engramlog_server.api.exchange.importing.MOST_KEPT", 2)
+    monkeypatch.setattr("engramlog_server.api.exchange.turns.MOST_KEPT", 2)
     look_through(lines([turn(n % 3, f"{n}") for n in (0, 1, 2, 5)]).splitlines(), ONE_OWNER)
     with pytest.raises(InputError, match="lines 1 and 4"):
         look_through(lines([turn(n, f"{n}") for n in range(3)] + [turn(0, "tea")]).splitlines(), ONE_OWNER)

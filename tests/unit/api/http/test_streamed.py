@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from engramlog_server.api.admission import Admission
 from engramlog_server.api.http.routing import LEAST_RATE, SEND_SECONDS, SLOW_SECONDS, ClientPace, Pieces
-from engramlog_server.api.work.admission import Admission
-from engramlog_server.api.work.patience import Work
+from engramlog_server.api.work import Work
 from tests.rows import each_row
 
 PIECE = 64 * 1024

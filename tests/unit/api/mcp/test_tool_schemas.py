@@ -6,10 +6,10 @@ import json
 from contextlib import nullcontext
 from typing import Any, cast
 
+from engramlog_server.api.admission import Admission
 from engramlog_server.api.application import Application
 from engramlog_server.api.mcp.connection import Connection
 from engramlog_server.api.mcp.server import tools_of
-from engramlog_server.api.work.admission import Admission
 
 NOTHING = Connection(lambda: nullcontext(cast("Application", None)), "ada")
 

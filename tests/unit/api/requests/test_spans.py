@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramlog_server.api.requests.checks import span_of
+from engramlog_server.api.checks import span_of
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import InputError
 from tests.rows import each_row

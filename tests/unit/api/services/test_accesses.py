@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.requests.checks import label_objection
+from engramlog_server.api.checks import label_objection
 from engramlog_server.api.services.accesses import MOST_HELD, NOT_APPENDED, TOO_MANY, AccessRecorder, Read
 from engramlog_server.events.catalogue import MemoriesAccessed
 from engramlog_server.events.envelope import Event, decode, derived_id, micros

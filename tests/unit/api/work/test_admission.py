@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.work.admission import Admission, AdmissionLimits, ClientGone, LaneLimits
-from engramlog_server.api.work.patience import LIGHT_STEPS, Work, current_check, weigh
+from engramlog_server.api.admission import Admission, AdmissionLimits, ClientGone, LaneLimits
+from engramlog_server.api.work import LIGHT_STEPS, Work, current_check, weigh
 from engramlog_server.events.errors import DeadlineExceeded, StoreUnavailable, TooManyRequests
 from tests.waiting import until
 

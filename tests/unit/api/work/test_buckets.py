@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.api.work.admission import BURST_SECONDS, MOST_BUCKETS, OF_ONE_OWNER, Buckets, Rates
+from engramlog_server.api.admission import BURST_SECONDS, MOST_BUCKETS, OF_ONE_OWNER, Buckets, Rates
 from engramlog_server.events.errors import TooManyRequests
 
 

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Coroutine
 
 import pytest
 
-from engramlog_server.api.work.admission import Lane, LaneLimits
+from engramlog_server.api.admission import Lane, LaneLimits
 from engramlog_server.events.errors import TooManyRequests
 from tests.waiting import until
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.work.pacing import HALF, PacedLog
+from engramlog_server.api.exchange.turns import HALF, PacedLog
 from engramlog_server.events.envelope import Prepared
 from engramlog_server.events.errors import NotYetFolded, StoreFull
 from engramlog_server.events.log import AppendReceipt

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from hashlib import sha256
 
-from engramlog_server.api.requests.checks import label_objection
+from engramlog_server.api.checks import label_objection
 from engramlog_server.events.catalogue import SynonymDefined
 from engramlog_server.events.envelope import micros
 from engramlog_server.events.errors import InputError

@@ -1,32 +1,214 @@
 """Importing conversations: each turn becomes a `TurnRecorded` and, until extraction exists, one `MemoryCreated`.
 
 All ids derive from the input, so importing a file again appends nothing, a day later too.
+
+Appending a file of events: JSON Lines in, one answer out.
+
+Requests of at most 1,000 events, each validated whole before it is written. A bad line stops there; what was written before
+it stays written, and is said.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import blake2b
-from typing import Any, Final, NamedTuple
+from itertools import islice
+from typing import Any, Final, NamedTuple, cast
 
 import orjson
 
+from engramlog_server.api.checks import importer, label_objection, parse_instant, speaker
 from engramlog_server.api.choices import CUT, LEAVE, WAYS
-from engramlog_server.api.exchange.append_events import AppendReport, append_numbered, count_ignored
-from engramlog_server.api.requests.checks import importer, parse_instant, speaker
 from engramlog_server.events.envelope import Prepared, derived_id, from_micros, micros, utc_text
-from engramlog_server.events.errors import InputError, InvalidEvent, refused
-from engramlog_server.events.log import AppendReceipt, EventLog
+from engramlog_server.events.errors import EngramlogError, InputError, InvalidEvent, NotYetFolded, StoreFull, refused
+from engramlog_server.events.log import Appendable, AppendReceipt, EventLog, positions_by_partition
 from engramlog_server.events.standing import Speaker, firm_tier
 from engramlog_server.events.text import bytes_told
-from engramlog_server.events.validation import make_event, ready
-from engramlog_server.events.vocabulary import MAX_TEXT_BYTES
+from engramlog_server.events.validation import judged, make_event, read_event, ready
+from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS, MAX_TEXT_BYTES
+from engramlog_server.projections.checks import Check, unchecked
 from engramlog_server.projections.memory.kind import memory_of_turn, recorded
 from engramlog_server.projections.prompt.block import without_blocks
+from engramlog_server.projections.shapes import ImportConflict, ImportFailure
+
+
+@dataclass(slots=True)
+class AppendReport:
+    """What became of a file of events."""
+
+    appended: int = 0
+    already_appended: int = 0
+    conflicts: list[ImportConflict] = field(default_factory=list)
+    positions: list[str | None] = field(default_factory=list)
+    failed: list[ImportFailure] = field(default_factory=list)
+    rejected: list[dict[str, str | int]] = field(default_factory=list)
+    """Events that say what a person rejected, as far as is known: they are in the log, and change nothing."""
+    error: EngramlogError | None = None
+    """What stopped it: a bad line, or a store that refused."""
+
+    def take(self, line: int, receipt: AppendReceipt, rejected: str | None = None) -> None:
+        """Count one event's receipt. `rejected`: where a person rejected what it says."""
+        if rejected is not None and receipt.written:
+            self.rejected.append({"line": line, "event_id": receipt.event_id, "rejected": rejected})
+        self.positions.append(receipt.position if receipt.written else None)
+        if receipt.status == "appended":
+            self.appended += 1
+        elif receipt.status == "already_appended":
+            self.already_appended += 1
+        elif receipt.status == "conflict":
+            self.conflicts.append({"line": line, "event_id": receipt.event_id, "position": receipt.position})
+        else:
+            self.failed.append(
+                {"line": line, "event_id": receipt.event_id, "status": receipt.status, "error": receipt.error}
+            )
+
+    @property
+    def exit_code(self) -> int:
+        """0 all written, 2 a bad line, whatever stood before it; else 3 partly written, 1 nothing of it."""
+        if self.error is None and not self.conflicts and not self.failed:
+            return 0
+        if isinstance(self.error, InputError):
+            return self.error.exit_code
+        if self.appended or self.already_appended:
+            return 3
+        return 1 if self.error is None else self.error.exit_code
+
+    def as_dict(self) -> dict[str, object]:
+        """The fixed shape, with `rejected`, `failed` and `error` only where there are any."""
+        answer: dict[str, object] = {
+            "appended": self.appended,
+            "already_appended": self.already_appended,
+            "conflicts": self.conflicts,
+            "positions": self.positions,
+        }
+        if self.rejected:
+            answer["rejected"] = self.rejected
+        return answer | self.troubles()
+
+    def troubles(self) -> dict[str, object]:
+        """`failed` and `error`, where there are any."""
+        told: dict[str, object] = {"failed": self.failed} if self.failed else {}
+        return told if self.error is None else told | {"error": self.error.as_dict()}
+
+    @property
+    def last_position(self) -> str | None:
+        """The newest position that was written."""
+        return next((one for one in reversed(self.positions) if one), None)
+
+
+MAX_IGNORED = 50
+"""Most names of fields that nobody reads that are told."""
+
+
+def count_ignored(counts: Counter[str], names: Iterable[str]) -> None:
+    """Count fields of one record that nobody reads, misspelt ones say."""
+    counts.update(name for name in sorted(names) if name in counts or len(counts) < MAX_IGNORED)
+
+
+def append_lines(
+    log: EventLog,
+    lines: Iterable[bytes],
+    on_progress: Callable[[int], None] = lambda _lines: None,
+    refused: Refused = lambda _events: {},
+    note: Note = lambda _events, _receipts: None,
+) -> AppendReport:
+    """Append JSON Lines; blank lines are passed over. `on_progress` is told the lines done.
+
+    `refused`: where a person rejected what these events say, by their ids. `note` is called after each append, with its receipts.
+    """
+    numbered = ((number, line.strip()) for number, line in enumerate(lines, 1))
+    answer = AppendReport()
+    for request in _requests(one for one in numbered if one[1]):
+        try:
+            prepared = [
+                read_event(raw, now=log.now(), by=speaker(log), look=label_objection, line=number)
+                for number, raw in request
+            ]
+        except InvalidEvent as problem:
+            found = judged(problem, log.behind())
+            answer.error = _stopped(problem, answer) if found is problem else found
+            return answer
+        if not _append(log, request, prepared, answer, refused, note):
+            return answer
+        on_progress(request[-1][0])
+    return answer
+
+
+def _append(
+    log: EventLog, request: list[Line], prepared: list[Prepared], answer: AppendReport, refused: Refused, note: Note
+) -> bool:
+    try:
+        known = refused(prepared)
+        receipts = log.append(prepared)
+        note(prepared, receipts)
+    except EngramlogError as problem:
+        answer.error = problem
+        return False
+    for (number, _), receipt in zip(request, receipts, strict=True):
+        answer.take(number, receipt, known.get(receipt.event_id))
+    return True
+
+
+def _stopped(problem: InvalidEvent, answer: AppendReport) -> InvalidEvent:
+    """The same problem, saying what was written before it."""
+    written = answer.appended + answer.already_appended
+    return InvalidEvent(
+        problem.field,
+        problem.got,
+        problem.allowed,
+        **{key: value for key, value in problem.context.items() if key not in ("field", "got", "allowed")},
+        written_before=written,
+    )
+
+
+def _requests(lines: Iterator[Line]) -> Iterator[list[Line]]:
+    while request := list(islice(lines, MAX_REQUEST_EVENTS)):
+        yield request
+
+
+Take = Callable[[int, Prepared, AppendReceipt], None]
+
+
+def append_numbered(
+    append: Callable[[Sequence[Prepared]], list[AppendReceipt]],
+    waiting: Iterator[tuple[int, Prepared]],
+    done: AppendReport,
+    take: Take,
+    on_progress: Callable[[int], None],
+    *,
+    without_conflicts: bool = False,
+) -> None:
+    """Append events, each with the number of what it was read from, in requests; the first error stops there and is kept.
+
+    `take` counts what became of each. `without_conflicts`: a request of which ids are taken by other content is sent again without
+    those.
+    """
+    while done.error is None:
+        request: list[tuple[int, Prepared]] = []
+        try:
+            for one in islice(waiting, MAX_REQUEST_EVENTS):
+                request.append(one)  # noqa: PERF402 - what was read before a bad line is still appended
+        except EngramlogError as problem:
+            done.error = problem
+        if not request:
+            return
+        try:
+            receipts = append([event for _, event in request])
+            if without_conflicts and any(one.status == "conflict" for one in receipts):
+                pairs = zip(request, receipts, strict=True)
+                again = iter(append([event for (_, event), one in pairs if one.status != "conflict"]))
+                receipts = [one if one.status == "conflict" else next(again) for one in receipts]
+        except EngramlogError as problem:
+            done.error = problem
+            return
+        for (number, event), receipt in zip(request, receipts, strict=True):
+            take(number, event, receipt)
+        on_progress(request[-1][0])
+
 
 MOST_KEPT: Final = 250_000
 """So many turns of a file are remembered, about 70 MB; a later turn whose id one of them has is still told, others by the log."""
@@ -358,3 +540,107 @@ def events_of(turn: Turn, options: ImportOptions, log: EventLog, answer: ImportR
         )
         made = derived_id("import memory", owner, turn_id)
         yield ready(make_event(memory, event_id=made, causation_id=said_id, **common), common["by"])
+
+
+Line = tuple[int, bytes]
+Refused = Callable[[Sequence[Prepared]], Mapping[str, str]]
+Note = Callable[[Sequence[Prepared], Sequence[AppendReceipt]], None]
+
+
+HALF = 5_000
+"""Events after which those before them must be folded: no more than twice as many of one import wait at any time."""
+_TRIES = 3
+"""How often a request is sent again after a full store has folded all it holds; others may fill it meanwhile."""
+
+OnFold = Callable[[bool], None]
+
+
+def _untold(_begins: bool) -> None:
+    """Tells nobody."""
+
+
+class PacedLog:
+    """An `EventLog` whose `append` keeps its own lag below 10,000 events and lets a full store fold before it gives up.
+
+    `settle` waits until positions (partition -> seq) are folded, or folds where no worker does; `on_fold` is told when such a
+    wait begins and when it ends, `check` is asked before each request whether to go on. Not for two threads at once.
+    """
+
+    def __init__(
+        self,
+        log: EventLog,
+        settle: Callable[[Mapping[int, int]], None],
+        on_fold: OnFold = _untold,
+        check: Check = unchecked,
+    ) -> None:
+        self._log = log
+        self._settle = settle
+        self._on_fold = on_fold
+        self._check = check
+        self._done = 0
+        self._since = 0
+        self._newest: dict[int, int] = {}
+        self._marked: dict[int, int] = {}
+
+    def __getattr__(self, name: str) -> Any:
+        """All else is the log's own."""
+        return getattr(self._log, name)
+
+    def append(
+        self,
+        events: Sequence[Appendable],
+        *,
+        expected_heads: Mapping[str, int] | None = None,
+        principal: str | None = None,
+    ) -> list[AppendReceipt]:
+        """See `EventLog.append`. Raises StoreFull only once all that is in the log is folded, or nobody folds it.
+
+        Raises NotYetFolded, before anything of the request is appended, where what was appended before is not folded.
+        """
+        self._check(self._done, 0)
+        if self._since >= HALF:
+            self._fold(self._marked)
+            self._since, self._marked = 0, dict(self._newest)
+        receipts = self._append(events, expected_heads, principal)
+        self._since += len(receipts)
+        self._done += len(receipts)
+        self._newest |= positions_by_partition(one.position for one in receipts if one.position and one.written)
+        return receipts
+
+    def _append(
+        self, events: Sequence[Appendable], expected_heads: Mapping[str, int] | None, principal: str | None
+    ) -> list[AppendReceipt]:
+        for _ in range(_TRIES):
+            try:
+                receipts = self._log.append(events, expected_heads=expected_heads, principal=principal)
+            except StoreFull as full:
+                if not full.context.get("unfolded"):
+                    raise
+                try:
+                    self._fold_all()
+                except NotYetFolded:
+                    raise full from None
+                continue
+            if not any(one.status == "failed" for one in receipts):
+                return receipts
+            try:  # a node of a Cluster may be full of what is not folded; what is written is known by its id
+                self._fold_all()
+            except NotYetFolded:
+                return receipts
+        return self._log.append(events, expected_heads=expected_heads, principal=principal)
+
+    def _fold_all(self) -> None:
+        self._fold({partition: self._log.head(partition) for partition in range(self._log.partitions)})
+
+    def _fold(self, until: Mapping[int, int]) -> None:
+        if until:
+            self._on_fold(True)
+            self._settle(until)
+            self._on_fold(False)
+
+
+def paced(
+    log: EventLog, settle: Callable[[Mapping[int, int]], None], on_fold: OnFold = _untold, check: Check = unchecked
+) -> EventLog:
+    """The same log, paced: see `PacedLog`."""
+    return cast("EventLog", PacedLog(log, settle, on_fold, check))

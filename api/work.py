@@ -14,7 +14,10 @@ from enum import Enum
 from time import monotonic
 from typing import Any, TypeVar
 
-from engramlog_server.events.errors import DeadlineExceeded, EngramlogError
+from engramlog_server.events.errors import (
+    DeadlineExceeded,
+    EngramlogError,
+)
 from engramlog_server.projections.checks import Check, unchecked
 
 _F = TypeVar("_F", bound=Callable[..., Any])

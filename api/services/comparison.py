@@ -1,6 +1,8 @@
 """What changed between two moments of an owner on either time line: which memories, by whom and why. Writes nothing.
 
 The causes are the events that only one side has: which memories they touched.
+
+Comparing the laws on one history, and two memories under a question's ranking. Writes nothing and leaves no trace.
 """
 
 from __future__ import annotations
@@ -9,15 +11,16 @@ from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cached_property
-from typing import NamedTuple, cast
+from typing import NamedTuple, Unpack, cast
 
 import numpy as np
 
-from engramlog_server.api.choices import MOST_QUESTIONS, UNKNOWN
-from engramlog_server.api.requests.checks import (
+from engramlog_server.api.checks import (
     KNOWN,
     PRESENT,
+    LineTerms,
     Progress,
+    TimesAsked,
     TwoMoments,
     check_limit,
     check_mode,
@@ -26,12 +29,16 @@ from engramlog_server.api.requests.checks import (
     moments_of,
     other_line,
     parse_as_of,
+    parse_instant,
     told_lines,
+    told_times,
 )
-from engramlog_server.api.requests.snapshots import Snapshot
+from engramlog_server.api.choices import MOST_QUESTIONS, UNKNOWN
+from engramlog_server.api.pictures.text import cut
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.replaying import Questions
-from engramlog_server.api.work.patience import current_check, weigh
+from engramlog_server.api.snapshots import Snapshot
+from engramlog_server.api.work import both, current_check, weigh
 from engramlog_server.events.catalogue import MemoriesAccessed
 from engramlog_server.events.envelope import Stored, decode, micros
 from engramlog_server.events.errors import DeadlineExceeded, refused
@@ -40,6 +47,7 @@ from engramlog_server.events.partitions import position_text
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.fold.changelog import DECISIONS, Entry, describe, id_text
 from engramlog_server.projections.laws.modes import Mode
+from engramlog_server.projections.past.life import life_of
 from engramlog_server.projections.redis.view import RedisViews
 from engramlog_server.projections.reports.comparison import (
     ACCESS,
@@ -51,6 +59,8 @@ from engramlog_server.projections.reports.comparison import (
     Sorted,
     Sorting,
     Touches,
+    compare_laws,
+    curves,
     moved,
     owner_differs,
     sorted_out,
@@ -59,6 +69,8 @@ from engramlog_server.projections.reports.comparison import (
 from engramlog_server.projections.shapes import (
     ByWhom,
     Change,
+    Compared,
+    Curves,
     Diff,
     DiffCounts,
     EventCause,
@@ -68,7 +80,7 @@ from engramlog_server.projections.shapes import (
     SideTold,
 )
 from engramlog_server.projections.views.event_words import telling
-from engramlog_server.projections.views.query import corrections_in, moment
+from engramlog_server.projections.views.query import card, corrections_in, moment
 
 MOST_CAUSES = 5
 """Events that are told of one memory, or of the owner: the newest."""
@@ -524,3 +536,61 @@ def _told(held: _Held, changed: Changed, ranks: list[RankOf], more: int) -> Memo
         "more_causes": more,
         "ranks": ranks,
     }
+
+
+MOST_POINTS = 2_000
+TITLE_EMS = 42.0
+"""How much of a memory's text stands in the title of its curves: some sixty letters, or forty Chinese characters."""
+
+
+class Comparer:
+    """Reads an owner's history under every law."""
+
+    def __init__(self, reader: Reader, views: RedisViews) -> None:
+        self._reader = reader
+        self._views = views
+
+    def compare(self, owner: str, *, limit: int = 20, offset: int = 0, **times: Unpack[TimesAsked]) -> Compared:
+        """Every law's weights of the owner's memories, what each shows in normal mode, and where they disagree most."""
+        wanted = check_limit(limit, MOST_MEMORIES)
+        with self._reader.snapshot(owner, **times) as snapshot:
+            answer = compare_laws(snapshot.view, snapshot.now, wanted, max(offset, 0), current_check())
+            told = {"owner": owner, "instant": moment(snapshot.now)} | told_times(times)
+            return cast("Compared", answer | told | snapshot.place)
+
+    def curves(
+        self,
+        owner: str,
+        memory_id: str,
+        *,
+        since: str | None = None,
+        until: str | None = None,
+        points: int = 200,
+        **times: Unpack[LineTerms],
+    ) -> Curves:
+        """One memory's weights under every law over time, each on the record as it was then, with what touched it.
+
+        From its creation until now, or until the past that is asked about, unless told.
+        Raises NotFound where the owner has no such memory, and InputError for a
+        window that ends before it begins.
+        """
+        if not 2 <= points <= MOST_POINTS:
+            raise refused("points", points, f"a whole number from 2 to {MOST_POINTS}")
+        start = None if since is None else parse_instant(since, "since")
+        end = None if until is None else parse_instant(until, "until")
+        with self._reader.snapshot(owner, **times) as snapshot:
+            memory = self._reader.memory(snapshot, owner, memory_id)
+            text = card(memory, "full")["memory"]
+            seqs, now = self._reader.seqs(owner, snapshot), snapshot.now
+            partition, place = snapshot.partition, {"position": snapshot.position} | snapshot.told
+        check = current_check()
+        life = life_of(self._reader.stored(owner, seqs, both(check, times.get("on_progress"))), memory_id, check=check)
+        if start is None:
+            start = next((one.at for one in life if one.after.memory is not None), memory.created_at)
+        if end is None:
+            end = max(now, start)
+        if end < start:
+            raise refused("until", moment(end), f"an instant not before {moment(start)}, where the curves begin")
+        title = f"{memory_id}: {cut(text, TITLE_EMS, 1.0)}" if text else memory_id
+        told = {"owner": owner, "id": memory_id, "title": title, "window": {"from": moment(start), "to": moment(end)}}
+        return cast("Curves", told | curves(life, start, end, points, partition, check) | told_lines(times) | place)

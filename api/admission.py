@@ -19,8 +19,12 @@ from typing import Any, Final, NamedTuple, TypeVar
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 
-from engramlog_server.api.work.patience import NeedsHeavyLane, Patience, Work, with_patience
-from engramlog_server.events.errors import EngramlogError, StoreUnavailable, TooManyRequests
+from engramlog_server.api.work import NeedsHeavyLane, Patience, Work, with_patience
+from engramlog_server.events.errors import (
+    EngramlogError,
+    StoreUnavailable,
+    TooManyRequests,
+)
 
 LONGEST_RETRY = 60
 """Seconds that a `Retry-After` says at the most."""

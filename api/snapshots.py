@@ -12,7 +12,7 @@ from itertools import takewhile
 from threading import Lock
 from typing import Any, NamedTuple, Unpack
 
-from engramlog_server.api.requests.checks import (
+from engramlog_server.api.checks import (
     PRESENT,
     Counted,
     Owned,
@@ -26,7 +26,7 @@ from engramlog_server.api.requests.checks import (
     telling_in_hand,
     times_of,
 )
-from engramlog_server.api.work.patience import current_check, weigh
+from engramlog_server.api.work import current_check, weigh
 from engramlog_server.events.envelope import AnyEvent, Stored
 from engramlog_server.events.errors import DamagedState, EngramlogError, LogGap, NotFound, refused
 from engramlog_server.events.log import EventLog
