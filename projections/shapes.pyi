@@ -872,6 +872,7 @@ class UnplacedOwnerStats(TypedDict):
     shown: dict[str, ShownFigures]
     chain: str
     satisfaction: NotRequired[list[WeekFigures]]
+    satisfaction_note: NotRequired[str | None]
     embedding: NotRequired[Coverage | None]
 
 class OwnerStats(UnplacedOwnerStats, Place): ...
@@ -936,8 +937,10 @@ class WeekFigures(TypedDict):
     answers: int
     task_success: int
     task_failure: int
-    reported_share: float
+    reported_share: float | None
     success_share: float | None
+    other_success: NotRequired[int]
+    other_failure: NotRequired[int]
 
 class WeightBucket(TypedDict):
     up_to: float | None

@@ -49,7 +49,7 @@ from engramlog_server.events.catalogue import (
     ReviewGraded,
     ReviewSettled,
 )
-from engramlog_server.events.envelope import Stored, decode
+from engramlog_server.events.envelope import Stored, decode, micros
 from engramlog_server.events.errors import DamagedState, InputError, LogGap, StoreUnavailable, refused
 from engramlog_server.events.log import EventLog
 from engramlog_server.events.parameters import DEFAULTS, NAMES, ParameterValue
@@ -343,6 +343,7 @@ class OwnerStatistics:
             "figures": figures,
             "shown": shown,
             "satisfaction": weeks,
+            "satisfaction_note": _unmeasured(weeks),
             "chain": snapshot.chain.hex(),
             **snapshot.told,
         }
@@ -494,7 +495,8 @@ def _report(stored: Stored) -> Report:
     event = decode(stored.kind, stored.body)
     data = event.data
     assert isinstance(data, MemoryReinforced)
-    return Report(data.turn_id, event.causation_id, data.outcome)
+    session, at = event.session_id, micros(event.occurred_at)
+    return Report(data.turn_id, event.causation_id, data.outcome, data.memory_id, session, stored.seq, at)
 
 
 def _week(one: WeekOfAnswers) -> WeekFigures:
@@ -504,9 +506,22 @@ def _week(one: WeekOfAnswers) -> WeekFigures:
         "answers": one.answers,
         "task_success": one.task_success,
         "task_failure": one.task_failure,
-        "reported_share": round(reported / one.answers, 4),
+        "other_success": one.other_success,
+        "other_failure": one.other_failure,
+        "reported_share": round(reported / one.answers, 4) if one.answers else None,
         "success_share": round(one.task_success / reported, 4) if reported else None,
     }
+
+
+def _unmeasured(weeks: Sequence[WeekFigures]) -> str | None:
+    """Why no share of successful answers is known; None if one is."""
+    if any(week["success_share"] is not None for week in weeks):
+        return None
+    if not any(week["answers"] for week in weeks):
+        return "no prompt with memories is recorded, so reports belong to no answer"
+    if any(week["other_success"] or week["other_failure"] for week in weeks):
+        return "no report names an answer: report with `turn_id`, or in the session of the prompt"
+    return "no task was reported: report task_success or task_failure with `reinforce`"
 
 
 def _figures(tally: Tally, refused: int) -> HistoryFigures:

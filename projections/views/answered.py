@@ -162,6 +162,11 @@ class Report(NamedTuple):
     cause: str | None
     """Id of the event that the report names as its cause."""
     outcome: str
+    memory_id: str = ""
+    session: str | None = None
+    seq: int = 0
+    at: int = 0
+    """When it was reported, microseconds since 1970."""
 
 
 class WeekOfAnswers(NamedTuple):
@@ -174,31 +179,56 @@ class WeekOfAnswers(NamedTuple):
     task_success: int
     task_failure: int
     """Answers by the newest report of their task; those without a report count in neither."""
+    other_success: int
+    other_failure: int
+    """Reports of this week that belong to no known answer, one for each memory."""
 
 
 def weeks_of_answers(found: Iterable[TurnAnswered], reports: Iterable[Report]) -> list[WeekOfAnswers]:
-    """How the tasks of these answers went, by week, the newest first, at most `MOST_WEEKS`; weeks without an answer are left out.
+    """How the tasks of these answers went, by week, the newest first, at most `MOST_WEEKS`; weeks with neither are left out.
 
     `reports`: in the order of the log. A report belongs to an answer by the id of its turn or reply, or by the event it names as
-    its cause. `used` and `manual_review` say nothing of how a task went.
+    its cause. A report without a turn belongs to the newest earlier answer of its session whose prompt had the memory. `used` and
+    `manual_review` say nothing of how a task went.
     """
-    told = dict[tuple[str, str | None], tuple[int, str]]()
-    for number, report in enumerate(reports):
-        if report.outcome in ("task_success", "task_failure"):
-            told["turn", report.turn_id] = told["cause", report.cause] = number, report.outcome
+    answers = list(found)
+    named = defaultdict[tuple[str, str | None], list[int]](list)
+    prompts = defaultdict[tuple[str, str], list[tuple[int, int]]](list)
+    """By session and memory, the log positions and answers of the prompts that had it."""
+    for number, one in enumerate(answers):
+        named["turn", one.turn_id].append(number)
+        for turn in _turns(one):
+            named["turn", turn.turn_id].append(number)
+            named["cause", turn.event_id].append(number)
+        for injection in one.injections:
+            for memory_id in injection.ids if injection.session is not None else ():
+                prompts[injection.session or "", memory_id].append((injection.seq, number))
+    outcomes = dict[int, str]()
     weeks: dict[date, Counter[str]] = defaultdict(Counter)
-    for one in found:
-        day = (EPOCH + timedelta(microseconds=one.injections[0].at)).date()
-        week = weeks[day - timedelta(days=day.weekday())]
+    for report in reports:
+        if report.outcome not in ("task_success", "task_failure"):
+            continue
+        names = (("turn", report.turn_id), ("cause", report.cause))
+        places = [number for name in names if name[1] is not None for number in named.get(name, ())]
+        if not places and report.turn_id is None and report.session is not None:
+            earlier = (one for one in prompts.get((report.session, report.memory_id), ()) if one[0] < report.seq)
+            places = [number for _, number in [max(earlier, default=(0, -1))] if number >= 0]
+        outcomes.update(dict.fromkeys(places, report.outcome))
+        if not places:
+            weeks[_monday(report.at)][f"other {report.outcome}"] += 1
+    for number, one in enumerate(answers):
+        week = weeks[_monday(one.injections[0].at)]
         week["answers"] += 1
-        names = {
-            ("turn", one.turn_id),
-            *(name for turn in _turns(one) for name in (("turn", turn.turn_id), ("cause", turn.event_id))),
-        }
-        _, outcome = max((told[name] for name in names & told.keys() if name[1]), default=(0, ""))
-        week[outcome] += 1
+        week[outcomes.get(number, "")] += 1
+    columns = ("answers", "task_success", "task_failure", "other task_success", "other task_failure")
     newest = sorted(weeks.items(), reverse=True)[:MOST_WEEKS]
-    return [WeekOfAnswers(day, week["answers"], week["task_success"], week["task_failure"]) for day, week in newest]
+    return [WeekOfAnswers(day, *(week[column] for column in columns)) for day, week in newest]
+
+
+def _monday(at: int) -> date:
+    """The Monday, in UTC, of the week of an instant in microseconds since 1970."""
+    day = (EPOCH + timedelta(microseconds=at)).date()
+    return day - timedelta(days=day.weekday())
 
 
 def _turns(one: TurnAnswered) -> Iterable[Turn]:

@@ -436,11 +436,15 @@ class WeekFigures(Result):
     """Turns for which memories were injected first in this week."""
     task_success: int
     task_failure: int
-    """Answers by the newest report of their task (`reinforce` with the id of the turn or reply, or caused by it)."""
-    reported_share: float
-    """Share of the answers whose task was reported, 0 to 1."""
+    """Answers by the newest report of their task (`reinforce` with the id of the turn or reply, or caused by it). A report
+    without a turn belongs to the newest earlier answer of its session whose prompt had the memory."""
+    reported_share: float | None
+    """Share of the answers whose task was reported, 0 to 1; null in a week without answers."""
     success_share: float | None
     """Share of `task_success` among those reported; null where none was."""
+    other_success: int = 0
+    other_failure: int = 0
+    """Reports of this week that belong to no known answer, one for each memory."""
 
 
 class OwnerStats(Place):
@@ -469,6 +473,8 @@ class OwnerStats(Place):
     chain: str
     satisfaction: list[WeekFigures] = []
     """By week, the newest first, at most 53."""
+    satisfaction_note: str | None = None
+    """Why no share of successful answers is known; null if one is."""
     embedding: Coverage | None = None
     """How many have a vector, where one embeds."""
 

@@ -128,8 +128,23 @@ def test_satisfaction_is_told_by_week_and_of_a_past_as_it_was_then(store: Store)
     assert (older["answers"], older["task_success"], older["task_failure"]) == (2, 1, 0)
     assert (older["reported_share"], older["success_share"]) == (0.5, 1.0)
     assert (told["figures"]["task_successes"], told["figures"]["task_failures"]) == (2, 1)
+    assert (newer["other_success"], newer["other_failure"], told["satisfaction_note"]) == (1, 0, None)
     _, then = store.operator.stats(owner, as_of=before)["satisfaction"]
     assert (then["task_success"], then["task_failure"]) == (0, 1)
+
+
+def test_where_no_report_names_an_answer_the_answer_says_why(store: Store) -> None:
+    owner = store.owner()
+    store.tell(owner, created("I like tea", "tea"))
+    assert store.operator.stats(owner)["satisfaction_note"] == (
+        "no prompt with memories is recorded, so reports belong to no answer"
+    )
+    store.tell(owner, reinforced("tea", day=1, outcome="task_success"))
+    (week,) = store.operator.stats(owner)["satisfaction"]
+    assert (week["answers"], week["reported_share"], week["other_success"]) == (0, None, 1)
+    store.tell(owner, injected("tea", turn_id="t1", day=2))
+    note = store.operator.stats(owner)["satisfaction_note"]
+    assert note == "no report names an answer: report with `turn_id`, or in the session of the prompt"
 
 
 def test_figures_are_those_of_the_history(store: Store) -> None:

@@ -77,9 +77,39 @@ def test_weeks_count_answers_and_the_newest_report_of_each() -> None:
         Report("t9", None, "task_success"),
         Report(None, None, "task_success"),
     ]
-    (week,) = weeks_of_answers(turns_answered(said), reports)
+    week, reported = weeks_of_answers(turns_answered(said), reports)
+    assert reported[1:] == (0, 0, 0, 2, 0)
     assert (week.answers, week.task_success, week.task_failure) == (4, 1, 1)
     assert week.monday.weekday() == 0
+
+
+def test_a_report_without_a_turn_belongs_to_the_newest_earlier_prompt_of_its_session_with_the_memory() -> None:
+    said = [injection(minute, memory) for minute, memory in ((1, "m"), (2, "n"), (3, "m"), (9, "m"))]
+    session = said[0].session
+    assert session is not None
+
+    def after(seq: int, memory: str, outcome: str, of: str | None = session, turn: str | None = None) -> Report:
+        return Report(turn, None, outcome, memory, of, seq, said[0].at)
+
+    def counted(*reports: Report) -> tuple[int, int, int, int]:
+        (week,) = weeks_of_answers(turns_answered(said), reports)
+        assert week.answers == 4
+        return week[2:]
+
+    newest = said[2].seq + 1
+    assert counted(after(newest, "m", "task_success")) == (1, 0, 0, 0)
+    assert counted(after(newest, "m", "task_success"), after(newest, "m", "task_failure")) == (0, 1, 0, 0)
+    assert counted(after(newest, "m", "task_success"), after(said[0].seq + 1, "m", "task_failure")) == (1, 1, 0, 0)
+    assert counted(after(newest, "o", "task_success")) == (0, 0, 1, 0)
+    assert counted(after(newest, "m", "task_failure", None)) == (0, 0, 0, 1)
+    assert counted(after(newest, "m", "task_success", "another")) == (0, 0, 1, 0)
+    assert counted(after(newest, "m", "task_success", turn="unknown")) == (0, 0, 1, 0)
+    assert counted(after(said[0].seq, "m", "task_success")) == (0, 0, 1, 0)
+
+
+def test_a_week_of_reports_without_answers_is_counted() -> None:
+    (week,) = weeks_of_answers([], [Report(None, None, "task_success", "m", None, 1, 0), Report(None, None, "used")])
+    assert week[1:] == (0, 0, 0, 1, 0)
 
 
 def test_weeks_begin_on_monday_and_come_newest_first() -> None:
