@@ -15,10 +15,10 @@ from typing import Literal
 
 import redis
 
-from engramlog_server.events.encryption.seals import Seals
 from engramlog_server.events.errors import EmbeddedRedisError
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.keys import Seals
 from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.ops.embedded import launch as embedded_launch
 from engramlog_server.ops.embedded.process import RedisBinary, find_redis_server

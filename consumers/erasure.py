@@ -17,18 +17,14 @@ from itertools import islice
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from engramlog_server.events.encryption.cipher import BODY_MARK, salts_id
-from engramlog_server.events.encryption.key_store import Wiped, is_name
-from engramlog_server.events.encryption.seals import erased_name, erasure_of, is_tombstone, tombstone
-from engramlog_server.events.encryption.skeleton import is_wordless
-from engramlog_server.events.envelope import AnyEvent, Stored, decode
+from engramlog_server.events.cipher import BODY_MARK, salts_id
+from engramlog_server.events.envelope import AnyEvent, Stored, decode, is_wordless
 from engramlog_server.events.errors import UndecodableEvent
+from engramlog_server.events.keys import Wiped, erased_name, erasure_of, is_name, is_tombstone, tombstone
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.log import entries
-from engramlog_server.events.redis.opening import fence_ids, memory_mark, opened, owner_mark, turn_mark
-from engramlog_server.events.redis.scan import PAGE, keys_like
-from engramlog_server.events.redis.secrets import readmission
-from engramlog_server.events.redis.wire import Script, Wire
+from engramlog_server.events.redis.secrets import fence_ids, memory_mark, opened, owner_mark, readmission, turn_mark
+from engramlog_server.events.redis.wire import PAGE, Script, Wire, keys_like
 from engramlog_server.projections.embedding.vectors import VectorKeys
 from engramlog_server.projections.redis.builds import BuildKeys, is_build
 from engramlog_server.projections.redis.store import slices

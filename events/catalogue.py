@@ -3,7 +3,7 @@
 The docstring of a class is its entry in the catalogue; `GET /v1/schema` returns them as JSON Schema. What folding each does to
 a memory is told in docs/events.md. They stand by what they are about: what was said and shown; a memory from its beginning to
 its end, and what it brings along; what joins memories; what people decide for an owner; and, of the store's own owners
-(`events.of_the_store`), who may do what and what was erased for good, of which nothing tells who it was: those change no
+(`events.standing`), who may do what and what was erased for good, of which nothing tells who it was: those change no
 memory.
 """
 

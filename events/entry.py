@@ -15,11 +15,12 @@ from hashlib import blake2b, sha256
 from typing import Literal, NamedTuple
 from uuid import UUID
 
+from engramlog_server.events.cipher import SECRET_BYTES
 from engramlog_server.events.envelope import NOTHING, UNMARKED, Marker, Marks, Stored
 from engramlog_server.events.errors import BadSetting, StoreMismatch
 from engramlog_server.events.text import INVISIBLE
-from engramlog_server.events.trust import PROPOSED, Trust, with_trust
-from engramlog_server.events.vocabulary import MOST_STATEMENTS
+from engramlog_server.events.trust import PROPOSED, with_trust
+from engramlog_server.events.vocabulary import MOST_STATEMENTS, Trust
 
 DIGEST_BYTES = 16
 LEAST_SECRET = 16
@@ -78,7 +79,6 @@ def read(field: bytes) -> Stated:
     return Stated(field[0], tuple(field[at : at + DIGEST_BYTES] for at in range(1, len(field), DIGEST_BYTES)))
 
 
-SECRET_BYTES = 32
 FINGERPRINT_BYTES = 8
 MOST_PRINCIPAL = 200
 MOST_MODEL = 100

@@ -7,10 +7,9 @@ from secrets import token_bytes
 from threading import Condition, Lock
 from uuid import UUID
 
-from engramlog_server.events.encryption.cipher import SALT_BYTES
+from engramlog_server.events.cipher import SALT_BYTES, SECRET_BYTES
 from engramlog_server.events.entry import (
     LOCAL,
-    SECRET_BYTES,
     Naming,
     checked_principal,
     commitment,

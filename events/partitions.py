@@ -2,16 +2,22 @@
 
 The partition of an owner is CRC16(owner) mod P. Each partition has a hash tag chosen so that the tags' cluster slots lie
 evenly spread, and every key of a partition carries its tag: one slot, one script, Redis Cluster unchanged.
+
+Some events are about the store itself, and belong to owners of its own. Those about keys and grants are numbered from 1 without a
+gap, and the number makes the event's id. So a reader that asks for the next number gets all of them, and of two writers at once
+one is refused.
 """
 
 from __future__ import annotations
 
 from binascii import crc_hqx
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from hashlib import blake2b
 from itertools import count
 from typing import Generic, Protocol, TypeVar
+from uuid import UUID, uuid5
 
 SLOTS = 16_384
 DEFAULT_PARTITIONS = 16
@@ -176,3 +182,35 @@ def parse_position(text: str) -> tuple[int, int]:
     if not (colon and partition.isascii() and seq.isascii() and partition.isdigit() and seq.isdigit()):
         raise ValueError(f"a position is written partition:seq, e.g. 3:128; got {text!r}")
     return int(partition), int(seq)
+
+
+ACCESS = ":access"
+"""Under whom keys and grants stand."""
+READS = ":reads"
+"""Under whom it stands who looked at what."""
+ERASURES = ":erasures"
+"""Under whom it stands what was erased for good, and why."""
+SYSTEM_TYPES: Mapping[str, str] = {
+    "KeyIssued": ACCESS,
+    "KeyRevoked": ACCESS,
+    "GrantsSet": ACCESS,
+    "ReadRecorded": READS,
+    "OwnerErasure": ERASURES,
+    "WordsErasure": ERASURES,
+}
+"""Each type that is said of the store itself, and under whom."""
+SYSTEM_OWNERS = frozenset(SYSTEM_TYPES.values())
+LABEL_BYTES = 32
+_SPACE = UUID("6b0d3f3e-64a5-5d0a-9d53-6b1f0a3f7c11")
+
+
+def label_of(store_id: str, owner: str) -> str:
+    """What an owner is called where its name must not stand: 64 hexadecimal digits. Who knows the name knows it again."""
+    return blake2b(
+        owner.encode("utf-8", "surrogatepass"), digest_size=LABEL_BYTES, key=store_id.encode()[:64]
+    ).hexdigest()
+
+
+def access_id(number: int) -> str:
+    """The id of the event of access with this number: a UUID of version 5."""
+    return str(uuid5(_SPACE, f"{ACCESS} {number}"))

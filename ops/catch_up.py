@@ -11,7 +11,7 @@ from engramlog_server.api.work import current_check
 from engramlog_server.consumers.fold.presence import LEASE_MS, live_workers
 from engramlog_server.events.errors import NotYetFolded
 from engramlog_server.events.partitions import PASSING, LogKeys
-from engramlog_server.events.redis.gap import refuse_gap
+from engramlog_server.events.redis.durability import refuse_gap
 from engramlog_server.events.redis.server import redis_ms
 from engramlog_server.events.redis.wire import Wire, WirePool
 from engramlog_server.ops.clock import Tell

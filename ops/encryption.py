@@ -10,19 +10,26 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from engramlog_server.consumers.encryption.marks import close, finish, mark
-from engramlog_server.consumers.encryption.partition_copy import bring_over, is_taken, look
-from engramlog_server.consumers.encryption.remnants import drop_failures, drop_other_builds, drop_vectors
+from engramlog_server.consumers.encryption import (
+    bring_over,
+    close,
+    drop_failures,
+    drop_other_builds,
+    drop_vectors,
+    finish,
+    is_taken,
+    look,
+    mark,
+)
 from engramlog_server.consumers.fold.folder import Probe, unprobed
 from engramlog_server.consumers.fold.rebuild import LEASE_MS as REBUILD_LEASE_MS
 from engramlog_server.consumers.fold.rebuild import RebuildRun, rebuild_partition
-from engramlog_server.consumers.jobs.leader import queue_name
-from engramlog_server.events.encryption.key_ring import KEY_BYTES, KeyRing
-from engramlog_server.events.encryption.seals import MasterKey
+from engramlog_server.consumers.jobs.schedule import queue_name
 from engramlog_server.events.errors import BadSetting, StoreError, StoreFull, StoreMismatch
+from engramlog_server.events.keys import KEY_BYTES, KeyRing, MasterKey
 from engramlog_server.events.partitions import FORMAT, LogKeys
 from engramlog_server.events.redis.admission import APPEND_FULL
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import StoreClient, Wire, open_wire
 from engramlog_server.ops.embedded import disk
 from engramlog_server.ops.erasure.residue import rewrite_all

@@ -14,14 +14,12 @@ from threading import Event as Flag
 
 import redis
 
-from engramlog_server.consumers.jobs.job import JobValidator
 from engramlog_server.consumers.jobs.opened import JobResources, Lent
+from engramlog_server.consumers.jobs.queue import JobValidator, JobWorker, store_queue
 from engramlog_server.consumers.jobs.run import serving
-from engramlog_server.consumers.jobs.worker import JobWorker, store_queue
 from engramlog_server.events.errors import EngramlogError, StoreMismatch
 from engramlog_server.events.redis.alarms import RedisAlarms
-from engramlog_server.events.redis.client import connect
-from engramlog_server.events.redis.server import refuse_kind
+from engramlog_server.events.redis.server import connect, refuse_kind
 from engramlog_server.events.redis.wire import WirePool, open_wire
 from engramlog_server.ops.clock import Every, Tell, now
 from engramlog_server.ops.keys.master import keys_of, master_of

@@ -34,8 +34,8 @@ from engramlog_server.events.partitions import DEFAULT_PARTITIONS, MAX_PARTITION
 from engramlog_server.events.redis.address import read_address
 from engramlog_server.events.text import AUTO, INVISIBLE, NONE, is_loopback, place_of, shown
 from engramlog_server.events.trust import ASSERTED
+from engramlog_server.events.validation import allowed_words
 from engramlog_server.events.vocabulary import Trust
-from engramlog_server.events.wording import allowed_words
 from engramlog_server.ops.environment import data_folder, told_by, unknown_settings
 from engramlog_server.projections.choices import VIEW_BYTES
 from engramlog_server.projections.embedding.endpoint_wire import base_url, checked_key

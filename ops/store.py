@@ -17,12 +17,12 @@ from engramlog_server.api.checks import behalf_in_hand
 from engramlog_server.events.alarms import KEYS_OLDER
 from engramlog_server.events.errors import EmbeddedRedisError, StoreUnavailable
 from engramlog_server.events.redis.alarms import RedisAlarms
-from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.durability import Proof
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.server import (
     STORE_SETTING,
     await_loaded,
+    connect,
     refuse_eviction,
     refuse_kind,
     refuse_replica,

@@ -11,12 +11,11 @@ from typing import Any, NamedTuple
 
 import redis
 
-from engramlog_server.consumers.encryption.remnants import count_vectors
+from engramlog_server.consumers.encryption import count_vectors
 from engramlog_server.consumers.fold.presence import LEASE_MS, live_workers
 from engramlog_server.events.errors import EmbeddedRedisError, StoreError, StoreMismatch
-from engramlog_server.events.redis.client import connect
-from engramlog_server.events.redis.cluster.wire import ClusterWire
-from engramlog_server.events.redis.server import redis_ms
+from engramlog_server.events.redis.cluster import ClusterWire
+from engramlog_server.events.redis.server import connect, redis_ms
 from engramlog_server.events.redis.wire import Wire, open_wire
 from engramlog_server.ops.embedded.aof import holds_store
 from engramlog_server.ops.embedded.folder import read_server_file

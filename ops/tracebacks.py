@@ -8,7 +8,7 @@ import threading
 from traceback import format_exception
 from types import TracebackType
 
-from engramlog_server.events.encryption.redaction import told_by, trace_of
+from engramlog_server.events.errors import told_by, trace_of
 from engramlog_server.events.text import without_secrets
 
 

@@ -33,7 +33,7 @@ from engramlog_server.api.application import Application, joined
 from engramlog_server.api.choices import MODEL, RULES
 from engramlog_server.consumers.fold.presence import LEASE_MS, known_workers
 from engramlog_server.events.redis.append import TAKES_NOTHING
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import Wire, WirePool, open_wire
 from engramlog_server.ops.clock import now
 from engramlog_server.ops.models import NO_MODEL, Model, counted
@@ -285,14 +285,14 @@ class JoinedApplication(Application):
         )
 
     def _schedule(self) -> Schedule:
-        from engramlog_server.consumers.jobs.status import lifecycle_status
+        from engramlog_server.consumers.jobs.schedule import lifecycle_status
 
         identity = self._store.identity
         with self._queue.wire() as wire:
             return cast("Schedule", lifecycle_status(wire, identity.store_id, identity.partitions))
 
     def _board(self) -> JobBoard:
-        from engramlog_server.consumers.jobs.status import job_board
+        from engramlog_server.consumers.jobs.schedule import job_board
 
         identity = self._store.identity
         with self._queue.wire() as wire:
@@ -387,10 +387,9 @@ class JoinedApplication(Application):
     @joined
     def cleaner(self) -> Cleaner:
         from engramlog_server.api.services.jobs import Cleaner
-        from engramlog_server.consumers.jobs.abstracting import AbstractionJob
         from engramlog_server.consumers.jobs.embedding import EmbeddingJob
         from engramlog_server.consumers.jobs.lifecycle import RULE
-        from engramlog_server.consumers.jobs.reviewing import ReviewJob
+        from engramlog_server.consumers.jobs.reviewing import AbstractionJob, ReviewJob
         from engramlog_server.projections.lifecycle.review import ModelReviewer
         from engramlog_server.projections.models.chat import FOR_PATTERNS, FOR_REVIEW
 

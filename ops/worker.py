@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING
 
 import redis
 
-from engramlog_server.consumers.fold.figures import FoldFigures
-from engramlog_server.consumers.fold.folder import Probe, unprobed
+from engramlog_server.consumers.fold.folder import FoldFigures, Probe, unprobed
 from engramlog_server.consumers.fold.presence import LEASE_MS
 from engramlog_server.consumers.fold.worker import FoldWorker
-from engramlog_server.events.encryption.key_store import OpenKeyStore
-from engramlog_server.events.encryption.seals import MasterKey
 from engramlog_server.events.errors import BadSetting, EngramlogError
+from engramlog_server.events.keys import MasterKey, OpenKeyStore
 from engramlog_server.events.redis.alarms import RedisAlarms
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import Script, WirePool, open_wire
 from engramlog_server.events.text import holds_secret
 from engramlog_server.ops.keys.master import keys_of, master_of

@@ -73,7 +73,7 @@ OF_PEOPLE = (
     "projections/language",
     "projections/lifecycle/judge",
     "projections/prompt",
-    "events/encryption/cipher.py",
+    "events/cipher.py",
 )
 """Rules and lists of words that people say."""
 

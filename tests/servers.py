@@ -19,7 +19,7 @@ import redis
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from engramlog_server.ops.embedded.process import bundled_server
 from tests.patience import PATIENCE
 
@@ -44,7 +44,7 @@ BASELINE = {
 
 
 def fake_client() -> redis.Redis:
-    """A client of a fakeredis server of its own, with the settings of `events.redis.client.connect`."""
+    """A client of a fakeredis server of its own, with the settings of `events.redis.server.connect`."""
     return fakeredis.FakeRedis(
         server=fakeredis.FakeServer(), protocol=2, decode_responses=False, retry=Retry(NoBackoff(), 0)
     )
@@ -132,7 +132,7 @@ class RedisServer:
 
     @property
     def url(self) -> str:
-        """What `events.redis.client.connect` takes."""
+        """What `events.redis.server.connect` takes."""
         return f"unix://{self._socket}"
 
     def client(self, *, timeout: float = 10.0) -> redis.Redis:

@@ -21,7 +21,8 @@ import orjson
 from pydantic_core import PydanticCustomError
 
 from engramlog_server.events.catalogue import EventData, FactAsserted, ValueReadmitted, ValueRejected
-from engramlog_server.events.entry import DIGEST_BYTES, SECRET_BYTES, digest
+from engramlog_server.events.cipher import SECRET_BYTES
+from engramlog_server.events.entry import DIGEST_BYTES, digest
 from engramlog_server.events.envelope import derived_id, from_micros, micros, utc_text
 from engramlog_server.events.errors import InputError, refused
 from engramlog_server.events.text import bytes_told

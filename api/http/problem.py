@@ -19,7 +19,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import Response
 
 from engramlog_server.events.errors import EngramlogError, InputError
-from engramlog_server.events.wording import allowed_words
+from engramlog_server.events.validation import allowed_words
 
 TYPE_PREFIX = "urn:engramlog:problem:"
 _RESERVED = frozenset({"type", "title", "status", "detail", "error"})

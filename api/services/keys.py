@@ -54,8 +54,7 @@ from engramlog_server.events.errors import (
     refused,
 )
 from engramlog_server.events.log import EventLog
-from engramlog_server.events.of_the_store import ACCESS, READS, access_id
-from engramlog_server.events.partitions import parse_position, partition_of, position_text
+from engramlog_server.events.partitions import ACCESS, READS, access_id, parse_position, partition_of, position_text
 from engramlog_server.events.standing import Speaker
 from engramlog_server.events.validation import make_event, ready
 from engramlog_server.events.vocabulary import is_id

@@ -33,15 +33,15 @@ from engramlog_server.api.services.writing import Writer
 from engramlog_server.api.work import current_check
 from engramlog_server.events.alarms import ACCESSES_LOST, KNOWN, PARTITION_GAP, REPLICAS_LACKING, WRITES_FAIL, as_dict
 from engramlog_server.events.catalogue import EventDiscarded
-from engramlog_server.events.encryption.seals import SealingStanding
 from engramlog_server.events.envelope import decode, from_micros, utc_text
 from engramlog_server.events.errors import LogGap, NotFound, NotYetFolded, StoreUnavailable, UndecodableEvent, refused
+from engramlog_server.events.keys import SealingStanding
 from engramlog_server.events.log import EventLog
-from engramlog_server.events.of_the_store import SYSTEM_OWNERS
 from engramlog_server.events.partitions import (
     ALARMS_KEY,
     RESTORED,
     STORE_KEY,
+    SYSTEM_OWNERS,
     WORKERS_KEY,
     LogKeys,
     partition_of,
@@ -49,10 +49,8 @@ from engramlog_server.events.partitions import (
 )
 from engramlog_server.events.redis.admission import Room, read_room
 from engramlog_server.events.redis.alarms import RedisAlarms
-from engramlog_server.events.redis.durability import RECEIPT_LOST
-from engramlog_server.events.redis.gap import look, refuse_gap_seen
-from engramlog_server.events.redis.opening import opened_where_it_can_be
-from engramlog_server.events.redis.secrets import read_ciphers
+from engramlog_server.events.redis.durability import RECEIPT_LOST, look, refuse_gap_seen
+from engramlog_server.events.redis.secrets import opened_where_it_can_be, read_ciphers
 from engramlog_server.events.redis.wire import Wire, WirePool, all_runs, in_haste
 from engramlog_server.events.validation import make_event, ready
 from engramlog_server.projections.access.caller import Caller

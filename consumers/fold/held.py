@@ -24,8 +24,8 @@ from engramlog_server.events.alarms import (
 )
 from engramlog_server.events.errors import DamagedState, FoldError, LogGap, LogRolledBack, StoreUnavailable
 from engramlog_server.events.partitions import LogKeys, crc16, position_text, ranges
-from engramlog_server.events.redis.cluster.routing import slot_of
-from engramlog_server.events.redis.gap import look, refuse_gap, refuse_gap_seen
+from engramlog_server.events.redis.cluster import slot_of
+from engramlog_server.events.redis.durability import look, refuse_gap, refuse_gap_seen
 from engramlog_server.events.redis.server import redis_ms
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.text import many

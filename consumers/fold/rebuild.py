@@ -21,11 +21,10 @@ from engramlog_server.events.errors import DamagedState, LostLease, StoreError, 
 from engramlog_server.events.heads import Head
 from engramlog_server.events.partitions import REBUILD_KEY, LogKeys
 from engramlog_server.events.redis.admission import APPEND_FULL
-from engramlog_server.events.redis.gap import refuse_gap, refuse_holes
+from engramlog_server.events.redis.durability import refuse_gap, refuse_holes
 from engramlog_server.events.redis.log import entries
-from engramlog_server.events.redis.scan import keys_like
 from engramlog_server.events.redis.server import redis_ms
-from engramlog_server.events.redis.wire import Wire, as_store_error, open_wire
+from engramlog_server.events.redis.wire import Wire, as_store_error, keys_like, open_wire
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.fold.changelog import FIRST_LINK
 from engramlog_server.projections.fold.owner import PROJECTION_VERSION

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 
 import redis
 
-from engramlog_server.consumers.fold.figures import FoldFigures
 from engramlog_server.consumers.fold.folder import (
     CACHED_BY_A_WORKER,
     CommitLane,
+    FoldFigures,
     PartitionFolder,
     Probe,
     Tell,

@@ -25,11 +25,9 @@ from engramlog_server.events.errors import (
     refused,
 )
 from engramlog_server.events.log import AppendReceipt, EventLog
-from engramlog_server.events.of_the_store import SYSTEM_OWNERS
 from engramlog_server.events.parameters import Parameters
-from engramlog_server.events.partitions import parse_position, partition_of, position_text
-from engramlog_server.events.redis.scan import pairs
-from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.partitions import SYSTEM_OWNERS, parse_position, partition_of, position_text
+from engramlog_server.events.redis.wire import Wire, pairs
 from engramlog_server.events.standing import Speaker
 from engramlog_server.events.validation import make_event, ready
 from engramlog_server.projections.checks import Bounds, Check, unchecked

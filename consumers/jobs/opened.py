@@ -13,15 +13,20 @@ from rq.timeouts import JobTimeoutException
 
 from engramlog_server.consumers.fold.folder import Tell
 from engramlog_server.consumers.jobs.episodes import EXTRACTIVE, Seen
-from engramlog_server.consumers.jobs.leader import schedule_key
 from engramlog_server.consumers.jobs.lifecycle import RULE, LifecycleJobs, owners_of
+from engramlog_server.consumers.jobs.schedule import schedule_key
 from engramlog_server.events.alarms import OWNER_TOO_LARGE, Alarms
-from engramlog_server.events.encryption.key_store import OpenKeyStore
-from engramlog_server.events.encryption.redaction import OF_THE_STORE
-from engramlog_server.events.encryption.seals import MasterKey
-from engramlog_server.events.errors import EngramlogError, NotYetFolded, OwnerTooLarge, StoreError, StoreMismatch
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.errors import (
+    OF_THE_STORE,
+    EngramlogError,
+    NotYetFolded,
+    OwnerTooLarge,
+    StoreError,
+    StoreMismatch,
+)
+from engramlog_server.events.keys import MasterKey, OpenKeyStore
 from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import Wire, WirePool, open_wire
 from engramlog_server.projections.choices import VIEW_BYTES
 from engramlog_server.projections.embedding.choosing import Embedders

@@ -10,12 +10,11 @@ from typing import NamedTuple
 
 from msgspec.msgpack import encode
 
-from engramlog_server.events.encryption.cipher import ValueCipher
+from engramlog_server.events.cipher import ValueCipher
 from engramlog_server.events.errors import DamagedState
 from engramlog_server.events.partitions import LogKeys
-from engramlog_server.events.redis.scan import pairs
 from engramlog_server.events.redis.secrets import usable_secret
-from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.redis.wire import Wire, pairs
 from engramlog_server.events.text import many
 from engramlog_server.projections.embedding.choosing import is_of_other_letters, owner_of_other_letters
 from engramlog_server.projections.embedding.meaning import content_key, embedded_text

@@ -20,7 +20,6 @@ from rq import Retry, get_current_job
 from engramlog_server.consumers.jobs.embedding import EmbeddingJob
 from engramlog_server.consumers.jobs.episodes import MODEL, OFF, EpisodeJob
 from engramlog_server.consumers.jobs.extraction import ExtractionJob
-from engramlog_server.consumers.jobs.leader import STOPPED, done_field, folded_field, schedule_key
 from engramlog_server.consumers.jobs.lifecycle import RULE, LifecycleRun, owners_of
 from engramlog_server.consumers.jobs.opened import (
     GivenUp,
@@ -33,11 +32,12 @@ from engramlog_server.consumers.jobs.opened import (
 from engramlog_server.consumers.jobs.owner_texts import folded_to, live_build, owners_since
 from engramlog_server.consumers.jobs.raw_memories import judge_raw
 from engramlog_server.consumers.jobs.reviewing import REVIEW, ReviewJob
-from engramlog_server.consumers.verify.levels import Levels
+from engramlog_server.consumers.jobs.schedule import STOPPED, done_field, folded_field, schedule_key
+from engramlog_server.consumers.verify.partition import Levels
 from engramlog_server.events.alarms import LOG_CHANGED, LOG_ROLLED_BACK, PARTITION_GAP
-from engramlog_server.events.encryption.cipher import BODY_MARK, salts_id
-from engramlog_server.events.encryption.key_store import ID_SHIFT, UNUSED_SECONDS, second_of
+from engramlog_server.events.cipher import BODY_MARK, salts_id
 from engramlog_server.events.errors import BadSetting, EmbedderFailed, StoreFull
+from engramlog_server.events.keys import ID_SHIFT, UNUSED_SECONDS, second_of
 from engramlog_server.events.partitions import ALARMS_KEY, LogKeys
 from engramlog_server.events.redis.durability import RECEIPT_LOST
 from engramlog_server.events.redis.log import pages

@@ -9,24 +9,22 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from engramlog_server.consumers.verify.findings import LIES_OPEN, Findings, shown
 from engramlog_server.events.catalogue import MemoryErased, TurnRecorded
-from engramlog_server.events.encryption.cipher import BODY_MARK, ValueCipher, salts_id
-from engramlog_server.events.encryption.key_store import has_words, read_wiped
-from engramlog_server.events.encryption.skeleton import is_wordless
-from engramlog_server.events.entry import SECRET_BYTES
-from engramlog_server.events.envelope import Stored, decode
+from engramlog_server.events.cipher import BODY_MARK, SECRET_BYTES, ValueCipher, salts_id
+from engramlog_server.events.envelope import Stored, decode, is_wordless
 from engramlog_server.events.errors import DamagedState, KeyUnavailable, OwnerErased, StoreMismatch, UndecodableEvent
+from engramlog_server.events.keys import has_words, read_wiped
 from engramlog_server.events.partitions import LogKeys, position_text
-from engramlog_server.events.redis.opening import (
+from engramlog_server.events.redis.secrets import (
     as_shut,
     memory_mark,
     open_entry,
     opened_where_it_can_be,
     owner_mark,
+    readmission,
     turn_mark,
+    whole_number,
 )
-from engramlog_server.events.redis.scan import pairs
-from engramlog_server.events.redis.secrets import readmission, whole_number
-from engramlog_server.events.redis.wire import Wire
+from engramlog_server.events.redis.wire import Wire, pairs
 from engramlog_server.events.vocabulary import is_id
 from engramlog_server.projections.redis.builds import BuildKeys
 from engramlog_server.projections.redis.store import read_entries, slices

@@ -13,14 +13,13 @@ import msgspec
 
 from engramlog_server.consumers.verify.findings import Findings, is_number, shown
 from engramlog_server.events.catalogue import OwnerErasure, WordsErasure
-from engramlog_server.events.encryption.cipher import salts_id
-from engramlog_server.events.encryption.key_store import KEYS_FIELD
-from engramlog_server.events.encryption.seals import erasure_of, is_tombstone
+from engramlog_server.events.cipher import salts_id
 from engramlog_server.events.envelope import decode
 from engramlog_server.events.errors import FoldError, StoreError, StoreMismatch, UndecodableEvent
-from engramlog_server.events.of_the_store import ERASURES, label_of
+from engramlog_server.events.keys import KEYS_FIELD, erasure_of, is_tombstone
 from engramlog_server.events.parameters import PARAMETER_SET
 from engramlog_server.events.partitions import (
+    ERASURES,
     FORMAT,
     KEYS_FROM,
     MAX_PARTITIONS,
@@ -28,15 +27,14 @@ from engramlog_server.events.partitions import (
     STORE_KEY,
     STORE_KEYS,
     LogKeys,
+    label_of,
     partition_of,
     position_text,
     spread_tags,
 )
 from engramlog_server.events.redis.log import entries
-from engramlog_server.events.redis.opening import opened
-from engramlog_server.events.redis.scan import keys_like, pairs
-from engramlog_server.events.redis.secrets import readmission, whole_number
-from engramlog_server.events.redis.wire import Argument, Wire
+from engramlog_server.events.redis.secrets import opened, readmission, whole_number
+from engramlog_server.events.redis.wire import Argument, Wire, keys_like, pairs
 from engramlog_server.events.text import AUTO, UNREADABLE
 from engramlog_server.events.text import MOST_NAMED as MOST_CHARACTERS
 from engramlog_server.projections.embedding.names import embedder_kind

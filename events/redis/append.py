@@ -20,17 +20,21 @@ import msgspec
 import redis
 
 from engramlog_server.events.alarms import CLUSTER_WAITS, Alarm, Alarms
-from engramlog_server.events.encryption.cipher import SALT_BYTES, body_about, body_dictionary, seal_body
-from engramlog_server.events.encryption.skeleton import skeleton_of
+from engramlog_server.events.cipher import SALT_BYTES, body_about, body_dictionary, seal_body
 from engramlog_server.events.entry import commitment, dedupe_field, fingerprint, principal_of, told_beside
-from engramlog_server.events.envelope import Marker, Prepared
+from engramlog_server.events.envelope import Marker, Prepared, skeleton_of
 from engramlog_server.events.errors import StoreError, StoreFull, StoreUnavailable
 from engramlog_server.events.log import Appendable, AppendReceipt, marked, ready
 from engramlog_server.events.partitions import ALARMS_KEY, MAX_PARTITIONS, LogKeys, dedupe_bucket, position_text
-from engramlog_server.events.redis.durability import WRITTEN, KeptReceipts, Promise, Proving, Receipts
-from engramlog_server.events.redis.gap import appending_refused
-from engramlog_server.events.redis.opening import Gone, refusal
-from engramlog_server.events.redis.secrets import SEALED_SINCE, Chance, OwnerSecret, Secrets, read_seqs
+from engramlog_server.events.redis.durability import (
+    WRITTEN,
+    KeptReceipts,
+    Promise,
+    Proving,
+    Receipts,
+    appending_refused,
+)
+from engramlog_server.events.redis.secrets import SEALED_SINCE, Chance, Gone, OwnerSecret, Secrets, read_seqs, refusal
 from engramlog_server.events.redis.server import StoreClock
 from engramlog_server.events.redis.wire import (
     AGAIN,

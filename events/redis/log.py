@@ -17,19 +17,27 @@ import redis
 
 from engramlog_server.events.alarms import LOG_CHANGED, PARTITION_GAP, Alarms
 from engramlog_server.events.catalogue import LATEST_VERSION
-from engramlog_server.events.encryption.seals import Seals
-from engramlog_server.events.entry import LOCAL, SECRET_BYTES, Naming, checked_principal
+from engramlog_server.events.cipher import SECRET_BYTES
+from engramlog_server.events.entry import LOCAL, Naming, checked_principal
 from engramlog_server.events.envelope import UNMARKED, Marker, Stored
 from engramlog_server.events.errors import LogGap, StoreUnavailable
+from engramlog_server.events.keys import Seals
 from engramlog_server.events.log import Appendable, AppendReceipt, Behalf, check_request_size, for_itself, is_access
 from engramlog_server.events.partitions import ALARMS_KEY, LogKeys, partition_of
 from engramlog_server.events.redis.admission import AppendAdmission, ReadDebt, append_bytes, no_debt
 from engramlog_server.events.redis.alarms import alarm_field
 from engramlog_server.events.redis.append import AppendRequest, AppendSending, fail
-from engramlog_server.events.redis.durability import UNPROVED, KeptReceipts, NewestReceipt, Proof, Proving
-from engramlog_server.events.redis.gap import MENDING
-from engramlog_server.events.redis.opening import opened, opened_where_it_can_be
-from engramlog_server.events.redis.secrets import Chance, Secrets, read_lines, read_naming, read_secrets, read_seqs
+from engramlog_server.events.redis.durability import MENDING, UNPROVED, KeptReceipts, NewestReceipt, Proof, Proving
+from engramlog_server.events.redis.secrets import (
+    Chance,
+    Secrets,
+    opened,
+    opened_where_it_can_be,
+    read_lines,
+    read_naming,
+    read_secrets,
+    read_seqs,
+)
 from engramlog_server.events.redis.server import StoreClock, redis_micros
 from engramlog_server.events.redis.wire import Wire, WirePool, as_store_error, in_haste
 from engramlog_server.events.trust import ASSERTED, lowest

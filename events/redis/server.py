@@ -3,6 +3,8 @@
 The clock is Redis's TIME, read once a minute and carried on between, which never goes back within a process. A Redis whose clock
 goes back, or stands far from this machine's, makes honest events look as if they came from the future, and what this process says
 itself look older than what it answers to. Both are told by an alarm; neither stops an append that is right under either clock.
+
+`connect` makes the client for a store's URL: of one server, or of the nodes of a Cluster.
 """
 
 from __future__ import annotations
@@ -14,12 +16,17 @@ from time import monotonic, sleep
 from typing import Any, Literal
 
 import redis
+from redis.backoff import NoBackoff
+from redis.driver_info import DriverInfo
+from redis.retry import Retry
 
 from engramlog_server.events.alarms import Alarms
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import StoreMismatch, StoreUnavailable
+from engramlog_server.events.keys import MasterKey, OpenKeyStore, Seals
 from engramlog_server.events.partitions import STORE_KEY
-from engramlog_server.events.redis.wire import AGAIN, Wire
+from engramlog_server.events.redis.address import read_address
+from engramlog_server.events.redis.wire import AGAIN, StoreClient, Wire
 
 Product = Literal["Redis", "Valkey"]
 OLDEST: Mapping[Product, tuple[int, int]] = {"Redis": (7, 0), "Valkey": (7, 2)}
@@ -314,3 +321,25 @@ def _fields(answer: Any) -> dict[str, str]:
     """The lines of INFO."""
     lines = answer.decode().splitlines() if isinstance(answer, bytes) else []
     return {name: value for name, _, value in (line.partition(":") for line in lines)}
+
+
+DRIVER = DriverInfo()
+"""Made once: redis-py would read its package's metadata again for each connection."""
+
+
+def connect(
+    url: str, *, timeout: float = 10.0, master: MasterKey | None = None, keys: OpenKeyStore | None = None
+) -> StoreClient:
+    """A client for `url` (`events.redis.address`) whose connections never retry. `master`, `keys`: a sealed store's master key,
+    and what opens its key store.
+
+    Nothing is connected yet. Raises ValueError for an invalid URL."""
+    address, seals = read_address(url), Seals(master, open_keys=keys)
+    options: dict[str, Any] = {"protocol": 2, "decode_responses": False, "driver_info": DRIVER}
+    options |= {"socket_timeout": timeout, "socket_connect_timeout": timeout}
+    if address.kind == "cluster":
+        from engramlog_server.events.redis.cluster import ClusterClient  # noqa: PLC0415 - stores on one server do not load it
+
+        return ClusterClient.at(address, seals, options)
+    options["retry"] = Retry(NoBackoff(), 0)
+    return StoreClient.of(url, seals, **options)

@@ -3,6 +3,8 @@
 redis-py retries a command ten times, writes included, which is wrong for all that is not idempotent; and its reply handling
 costs more than Redis's own work on long replies. A `Wire` sends and receives RESP2 lists of bytes, distinguishes a broken
 connection from a refusal, and counts its connections: after a reconnect nothing remembered may be trusted.
+
+Whole tables are read in pages: nothing blocks Redis, and every field that stays comes at least once.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha1
+from itertools import chain
 from queue import Empty, LifoQueue
 from typing import Any
 
@@ -21,8 +24,8 @@ import hiredis
 import redis
 from redis.exceptions import AskError, ClusterDownError, MovedError, TryAgainError
 
-from engramlog_server.events.encryption.seals import SEALED_FIELD, Seals
 from engramlog_server.events.errors import EngramlogError, StoreError, StoreFull, StoreUnavailable, UnderReplicated
+from engramlog_server.events.keys import SEALED_FIELD, Seals
 from engramlog_server.events.partitions import STORE_KEY
 
 Argument = bytes | str | int | float
@@ -562,3 +565,54 @@ def in_haste(wire: Wire, seconds: float = 0.0) -> Iterator[None]:
         yield
     finally:
         wire.patience = patience
+
+
+PAGE = 500
+TABLES_AT_ONCE = 32
+
+
+def pairs(wire: Wire, key: str) -> Iterator[tuple[bytes, bytes]]:
+    """Fields and values of a hash."""
+    for page in _pages(wire, "HSCAN", key):
+        yield from zip(page[::2], page[1::2], strict=True)
+
+
+def tables(wire: Wire, keys: Sequence[str]) -> Iterator[tuple[str, list[tuple[bytes, bytes]]]]:
+    """Each of these hashes with its fields and values; the first pages of several are asked for at once."""
+    for at in range(0, len(keys), TABLES_AT_ONCE):
+        some = keys[at : at + TABLES_AT_ONCE]
+        for key, (cursor, first) in zip(
+            some, wire.answers([["HSCAN", key, 0, "COUNT", PAGE] for key in some]), strict=True
+        ):
+            pages = chain([first], _pages(wire, "HSCAN", key, cursor=cursor) if cursor != b"0" else ())
+            yield key, [pair for page in pages for pair in zip(page[::2], page[1::2], strict=True)]
+
+
+def members(wire: Wire, key: str) -> Iterator[tuple[bytes, bytes]]:
+    """Members and scores of a sorted set, scores as Redis writes them."""
+    for page in _pages(wire, "ZSCAN", key):
+        yield from zip(page[::2], page[1::2], strict=True)
+
+
+def elements(wire: Wire, key: str) -> Iterator[bytes]:
+    """Members of a set."""
+    for page in _pages(wire, "SSCAN", key):
+        yield from page
+
+
+def keys_like(wire: Wire, pattern: str) -> Iterator[tuple[bytes, bytes]]:
+    """Keys and their types."""
+    seen: set[bytes] = set()
+    for page in chain.from_iterable(_pages(one, "SCAN", None, "MATCH", pattern) for _, one in wire.servers()):
+        fresh = [key for key in page if key not in seen]
+        seen.update(fresh)
+        if fresh:
+            yield from zip(fresh, wire.pipeline([["TYPE", key] for key in fresh]), strict=True)
+
+
+def _pages(wire: Wire, command: str, key: str | None, *more: Argument, cursor: bytes = b"0") -> Iterator[list[bytes]]:
+    while True:
+        cursor, page = wire.call(command, *([] if key is None else [key]), cursor, *more, "COUNT", PAGE)
+        yield page
+        if cursor == b"0":
+            return

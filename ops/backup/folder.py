@@ -21,8 +21,7 @@ from typing import IO, Annotated, Any, NamedTuple
 
 import msgspec
 
-from engramlog_server.consumers.backup.proof import HeldEntry, LogProof
-from engramlog_server.consumers.backup.rows import BackupRow, DamagedRows, RowKind, frame, rows
+from engramlog_server.consumers.backup import BackupRow, DamagedRows, HeldEntry, LogProof, RowKind, frame, rows
 from engramlog_server.events.errors import DamagedState, InputError, LogGap, StoreUnavailable
 from engramlog_server.events.partitions import MAX_PARTITIONS
 from engramlog_server.events.text import UNREADABLE

@@ -21,8 +21,7 @@ from time import monotonic
 from typing import Any, NamedTuple, TypedDict
 
 from engramlog_server.api.choices import program_version
-from engramlog_server.consumers.backup.proof import LogProof
-from engramlog_server.consumers.backup.reader import PartitionHead, heads_now, read_entries, read_owners, read_store
+from engramlog_server.consumers.backup import LogProof, PartitionHead, heads_now, read_entries, read_owners, read_store
 from engramlog_server.consumers.fold.folder import Probe, unprobed
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import InputError, StoreError, StoreMismatch, StoreUnavailable, refused

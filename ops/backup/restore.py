@@ -22,30 +22,31 @@ from typing import Any, NamedTuple
 import msgspec
 
 from engramlog_server.api.services.capacity import info
-from engramlog_server.consumers.backup.proof import LogProof
-from engramlog_server.consumers.backup.reader import NOT_KEPT, read_entries
-from engramlog_server.consumers.backup.rows import BackupRow, RowKind
-from engramlog_server.consumers.backup.writer import (
+from engramlog_server.consumers.backup import (
     AT_ONCE,
+    NOT_KEPT,
+    BackupRow,
+    LogProof,
+    RowKind,
     begin_partition,
     begin_store,
     end_store,
     lay,
     put,
     put_uses,
+    read_entries,
     what_lies_there,
 )
 from engramlog_server.consumers.fold.folder import Probe, unprobed
 from engramlog_server.consumers.fold.rebuild import LEASE_MS, RebuildRun, rebuild_partition
-from engramlog_server.events.encryption.key_store import KEYS_FIELD
-from engramlog_server.events.encryption.seals import MasterKey, Seals
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import BadSetting, DamagedState, InputError, LogGap, StoreFull, StoreMismatch
+from engramlog_server.events.keys import KEYS_FIELD, MasterKey, Seals
 from engramlog_server.events.partitions import ACCEPTED_KEY, FORMAT, KEYS_FROM, LogKeys, position_text
 from engramlog_server.events.redis.admission import APPEND_FULL
-from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.durability import RECEIPT_LOST, NewestReceipt
-from engramlog_server.events.redis.opening import fence_ids
+from engramlog_server.events.redis.secrets import fence_ids
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import Wire, open_wire
 from engramlog_server.ops.backup.folder import (
     NAMES,

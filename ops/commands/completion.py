@@ -14,7 +14,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, Self
 
-from engramlog_server.events.of_the_store import SYSTEM_OWNERS
+from engramlog_server.events.partitions import SYSTEM_OWNERS
 from engramlog_server.ops.environment import data_folder
 
 SECONDS = 0.3

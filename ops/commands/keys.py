@@ -27,7 +27,7 @@ from engramlog_server.ops.environment import KEY
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from engramlog_server.events.encryption.seals import MasterKey, Seals
+    from engramlog_server.events.keys import MasterKey, Seals
     from engramlog_server.events.redis.wire import Wire
     from engramlog_server.ops.kept.rejections import ValueFile
     from engramlog_server.ops.keys.rewrap import Wraps
@@ -180,7 +180,7 @@ class _Sealed(NamedTuple):
 @contextmanager
 def _sealed(settings: Settings) -> Iterator[_Sealed]:
     """The store of these settings, without what reads memories. Raises StoreMismatch where there is none, or it lies open."""
-    from engramlog_server.events.redis.client import connect
+    from engramlog_server.events.redis.server import connect
     from engramlog_server.events.redis.wire import open_wire
     from engramlog_server.ops.commands.opening import patient
     from engramlog_server.ops.kept.rejections import ValueFile, values_path

@@ -22,8 +22,6 @@ from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.address import read_address
 from engramlog_server.events.redis.admission import read_room
 from engramlog_server.events.redis.alarms import RedisAlarms
-from engramlog_server.events.redis.client import connect
-from engramlog_server.events.redis.cluster.slot_map import KnownNode, known_nodes, moving_slots
 from engramlog_server.events.redis.durability import KEPT_BY, read_settings
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.server import (
@@ -32,9 +30,11 @@ from engramlog_server.events.redis.server import (
     WAITS_FROM,
     Release,
     await_loaded,
+    connect,
     refuse_kind,
     release_of,
 )
+from engramlog_server.events.redis.slot_map import KnownNode, known_nodes, moving_slots
 from engramlog_server.events.redis.wire import StoreClient, Wire, WirePool, open_wire
 from engramlog_server.events.text import is_loopback, many
 from engramlog_server.ops.clock import now_micros, silent

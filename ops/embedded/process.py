@@ -30,8 +30,7 @@ from redis.backoff import NoBackoff
 from redis.retry import Retry
 
 from engramlog_server.events.errors import BadSetting, EmbeddedRedisError
-from engramlog_server.events.redis.client import DRIVER
-from engramlog_server.events.redis.server import OLDEST, Product, Release
+from engramlog_server.events.redis.server import DRIVER, OLDEST, Product, Release
 from engramlog_server.ops.embedded.disk import LOCK, UNLOCK, look
 
 _LOG_KEPT = 1 << 20

@@ -28,14 +28,20 @@ import msgspec
 
 from engramlog_server.consumers.erasure import destroy_keys, fence, fence_names, wipe_entries
 from engramlog_server.events.catalogue import ErasureGround, MemoryErased
-from engramlog_server.events.encryption.cipher import BODY_MARK, VALUE_MARK, NotOpened, ValueCipher, salts_id
-from engramlog_server.events.encryption.key_store import KeyStore, Wiped, has_words, is_name
-from engramlog_server.events.encryption.seals import erased_name, erasure_of, is_tombstone
+from engramlog_server.events.cipher import BODY_MARK, VALUE_MARK, NotOpened, ValueCipher, salts_id
 from engramlog_server.events.envelope import Event, derived_id, prepare
 from engramlog_server.events.errors import KeyUnavailable, OwnerErased, StoreUnavailable
+from engramlog_server.events.keys import KeyStore, Wiped, erased_name, erasure_of, has_words, is_name, is_tombstone
 from engramlog_server.events.log import Appendable, AppendReceipt
-from engramlog_server.events.of_the_store import ERASURES, label_of
-from engramlog_server.events.partitions import FENCED_META, LogKeys, parse_position, partition_of, position_text
+from engramlog_server.events.partitions import (
+    ERASURES,
+    FENCED_META,
+    LogKeys,
+    label_of,
+    parse_position,
+    partition_of,
+    position_text,
+)
 from engramlog_server.events.redis.log import entries
 from engramlog_server.events.redis.secrets import read_seqs, readmission, secret_lines
 from engramlog_server.events.redis.wire import Wire

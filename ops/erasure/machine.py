@@ -19,7 +19,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 
 from engramlog_server.api.application import Application
-from engramlog_server.consumers.encryption.remnants import Rewritten
+from engramlog_server.consumers.encryption import Rewritten
 from engramlog_server.consumers.erasure import (
     Entries,
     LogSoFar,
@@ -38,14 +38,12 @@ from engramlog_server.consumers.fold.rebuild import LEASE_MS, rebuild_partition,
 from engramlog_server.consumers.verify.partition import verify_partition
 from engramlog_server.consumers.verify.store import positions_digest, wiped_by
 from engramlog_server.events.catalogue import EventData, MemoryUnmerged, OwnerErasure, WordsErasure
-from engramlog_server.events.encryption.key_store import Wiped
-from engramlog_server.events.encryption.seals import erased_name
-from engramlog_server.events.entry import SECRET_BYTES
+from engramlog_server.events.cipher import SECRET_BYTES
 from engramlog_server.events.envelope import AnyEvent, decode, derived_id, from_micros, new_event_id, prepare, utc_text
 from engramlog_server.events.errors import KeyUnavailable, NotFound, StoreUnavailable, refused
+from engramlog_server.events.keys import Wiped, erased_name
 from engramlog_server.events.log import AppendReceipt
-from engramlog_server.events.of_the_store import ERASURES, label_of
-from engramlog_server.events.partitions import LogKeys, partition_of, position_text
+from engramlog_server.events.partitions import ERASURES, LogKeys, label_of, partition_of, position_text
 from engramlog_server.events.redis.secrets import read_cipher, secret_lines
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.standing import Speaker

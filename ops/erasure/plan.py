@@ -18,8 +18,7 @@ from engramlog_server.events.errors import (
     StoreUnavailable,
     refused,
 )
-from engramlog_server.events.of_the_store import label_of
-from engramlog_server.events.partitions import LogKeys, partition_of, position_text
+from engramlog_server.events.partitions import LogKeys, label_of, partition_of, position_text
 from engramlog_server.events.redis.secrets import refuse_erased
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.vocabulary import is_id

@@ -34,20 +34,18 @@ import msgspec
 import redis
 from ahocorasick_rs import AhoCorasick, BytesAhoCorasick
 
-from engramlog_server.consumers.encryption.remnants import Rewritten, rewrite_files
+from engramlog_server.consumers.encryption import Rewritten, rewrite_files
 from engramlog_server.consumers.erasure import read_log
-from engramlog_server.events.encryption.cipher import SALT_BYTES, ValueCipher, salts_id
-from engramlog_server.events.encryption.key_store import has_words
-from engramlog_server.events.encryption.skeleton import without_words
-from engramlog_server.events.envelope import AnyEvent, Stored, decode, encode
+from engramlog_server.events.cipher import SALT_BYTES, ValueCipher, salts_id
+from engramlog_server.events.envelope import AnyEvent, Stored, decode, encode, without_words
 from engramlog_server.events.errors import EngramlogError, KeyUnavailable, StoreError, UndecodableEvent, refused
+from engramlog_server.events.keys import has_words
 from engramlog_server.events.partitions import LogKeys, partition_of, position_text
-from engramlog_server.events.redis.client import connect
-from engramlog_server.events.redis.cluster.slot_map import known_nodes, others
-from engramlog_server.events.redis.cluster.wire import ClusterClient
+from engramlog_server.events.redis.cluster import ClusterClient
 from engramlog_server.events.redis.log import pages
-from engramlog_server.events.redis.opening import opened_where_it_can_be
-from engramlog_server.events.redis.secrets import read_lines
+from engramlog_server.events.redis.secrets import opened_where_it_can_be, read_lines
+from engramlog_server.events.redis.server import connect
+from engramlog_server.events.redis.slot_map import known_nodes, others
 from engramlog_server.events.redis.wire import Wire, open_wire
 from engramlog_server.ops.embedded.aof import DIRECTORY
 from engramlog_server.ops.embedded.server import EmbeddedRedis

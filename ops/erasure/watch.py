@@ -11,10 +11,9 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Final
 
-from engramlog_server.events.encryption.seals import is_tombstone
 from engramlog_server.events.errors import StoreError
-from engramlog_server.events.of_the_store import ERASURES
-from engramlog_server.events.partitions import LogKeys, partition_of
+from engramlog_server.events.keys import is_tombstone
+from engramlog_server.events.partitions import ERASURES, LogKeys, partition_of
 from engramlog_server.events.redis.secrets import read_lines
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.ops.clock import Every

@@ -18,11 +18,11 @@ from uuid import UUID
 import msgspec
 
 from engramlog_server.events.catalogue import ValueReadmitted, ValueRejected
-from engramlog_server.events.encryption.cipher import ValueCipher
-from engramlog_server.events.encryption.key_store import NAME_BYTES
-from engramlog_server.events.entry import DIGEST_BYTES, SECRET_BYTES
+from engramlog_server.events.cipher import SECRET_BYTES, ValueCipher
+from engramlog_server.events.entry import DIGEST_BYTES
 from engramlog_server.events.envelope import AnyEvent, derived_id, utc_text
 from engramlog_server.events.errors import KeyUnavailable, StoreUnavailable
+from engramlog_server.events.keys import NAME_BYTES
 from engramlog_server.events.partitions import MAX_PARTITIONS, partition_of
 from engramlog_server.events.redis.secrets import read_lines
 from engramlog_server.events.text import UNREADABLE
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
-    from engramlog_server.events.encryption.seals import Seals
+    from engramlog_server.events.keys import Seals
     from engramlog_server.events.redis.wire import Wire
     from engramlog_server.ops.settings import Settings
 from contextlib import closing

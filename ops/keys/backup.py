@@ -26,9 +26,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from engramlog_server.events.encryption.key_store import KeyStore
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import EngramlogError, InputError, StoreMismatch, StoreUnavailable
+from engramlog_server.events.keys import KeyStore
 from engramlog_server.events.partitions import KEYS_FROM, STORE_KEY, LogKeys
 from engramlog_server.events.redis.log import entries
 from engramlog_server.events.redis.secrets import whole_number

@@ -18,10 +18,8 @@ from threading import Lock
 from typing import TYPE_CHECKING, Final
 
 from engramlog_server.events.alarms import KEYS_UNAVAILABLE, Alarms, ConditionAlarm
-from engramlog_server.events.encryption.key_ring import KEY_BYTES, KeyRing, key_id
-from engramlog_server.events.encryption.key_store import KeyStore, OpenKeyStore
-from engramlog_server.events.encryption.seals import MasterKey, Seals, Wrapped
 from engramlog_server.events.errors import BadSetting, KeyUnavailable
+from engramlog_server.events.keys import KEY_BYTES, KeyRing, KeyStore, MasterKey, OpenKeyStore, Seals, Wrapped, key_id
 from engramlog_server.events.text import NONE
 from engramlog_server.ops.clock import Every, Tell
 from engramlog_server.ops.durable import NotPrivate, read_private, store_file, sync_folder, written_beside

@@ -12,13 +12,11 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import NamedTuple
 
-from engramlog_server.events.encryption.key_store import is_name
-from engramlog_server.events.encryption.seals import CHECK_OWNER, SEALED_FIELD, MasterKey, Seals, Wrapped, is_tombstone
-from engramlog_server.events.entry import SECRET_BYTES
+from engramlog_server.events.cipher import SECRET_BYTES
 from engramlog_server.events.errors import KeyUnavailable
+from engramlog_server.events.keys import CHECK_OWNER, SEALED_FIELD, MasterKey, Seals, Wrapped, is_name, is_tombstone
 from engramlog_server.events.partitions import STORE_KEY, LogKeys
-from engramlog_server.events.redis.scan import pairs
-from engramlog_server.events.redis.wire import Script, Wire
+from engramlog_server.events.redis.wire import Script, Wire, pairs
 
 AT_ONCE = 250
 """Lines that are wrapped anew together."""

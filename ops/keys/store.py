@@ -14,8 +14,9 @@ from threading import RLock
 from time import monotonic, sleep
 from typing import Any, TypeVar
 
-from engramlog_server.consumers.encryption.remnants import rewrite_files
-from engramlog_server.events.encryption.key_store import (
+from engramlog_server.consumers.encryption import rewrite_files
+from engramlog_server.events.errors import StoreMismatch, StoreUnavailable
+from engramlog_server.events.keys import (
     ID_BYTES,
     ID_SHIFT,
     SALTS_BYTES,
@@ -27,10 +28,8 @@ from engramlog_server.events.encryption.key_store import (
     read_wiped,
     wiped_value,
 )
-from engramlog_server.events.errors import StoreMismatch, StoreUnavailable
-from engramlog_server.events.redis.client import connect
-from engramlog_server.events.redis.scan import elements, keys_like, pairs
-from engramlog_server.events.redis.wire import Argument, Script, Wire, WirePool
+from engramlog_server.events.redis.server import connect
+from engramlog_server.events.redis.wire import Argument, Script, Wire, WirePool, elements, keys_like, pairs
 from engramlog_server.events.text import shown
 from engramlog_server.ops.clock import this_second
 from engramlog_server.ops.durable import not_private, sync_folder

@@ -19,8 +19,8 @@ from typing import Any, Final
 import orjson
 
 from engramlog_server.events.alarms import one_line
-from engramlog_server.events.encryption.seals import Wrapped
 from engramlog_server.events.errors import BadSetting, KeyUnavailable
+from engramlog_server.events.keys import Wrapped
 from engramlog_server.ops.durable import NotPrivate, read_private
 from engramlog_server.ops.keys.exchange import NotAnswered, exchanged
 from engramlog_server.ops.settings import ServiceKey

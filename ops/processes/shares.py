@@ -29,7 +29,7 @@ from engramlog_server.consumers.fold.rebuild import Rebuilt, rebuild_partition
 from engramlog_server.consumers.verify.findings import Findings
 from engramlog_server.consumers.verify.partition import verify_partition
 from engramlog_server.events.errors import EngramlogError
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.ops.keys.master import keys_of, master_of
 from engramlog_server.ops.processes.life import look_seldom, new_worker_id

@@ -12,16 +12,15 @@ from contextlib import suppress
 from threading import Event as Flag
 from time import monotonic
 
-from engramlog_server.consumers.jobs.leader import has_work
 from engramlog_server.consumers.jobs.opened import JobResources, Lent
+from engramlog_server.consumers.jobs.queue import DueJobs, JobScheduler
 from engramlog_server.consumers.jobs.raw_memories import RawMemories
 from engramlog_server.consumers.jobs.run import kinds_of
-from engramlog_server.consumers.jobs.scheduler import DueJobs, JobScheduler
+from engramlog_server.consumers.jobs.schedule import has_work
 from engramlog_server.events.alarms import JOBS_PATIENT_SECONDS, JOBS_WAIT, Alarms, ConditionAlarm
-from engramlog_server.events.encryption.seals import Seals
 from engramlog_server.events.errors import EngramlogError, StoreError, StoreMismatch
-from engramlog_server.events.redis.client import connect
-from engramlog_server.events.redis.server import refuse_kind
+from engramlog_server.events.keys import Seals
+from engramlog_server.events.redis.server import connect, refuse_kind
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.ops.clock import Every, Tell
 from engramlog_server.ops.models import embed_minutes, embedders_of

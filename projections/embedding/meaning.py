@@ -16,7 +16,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from engramlog_server.events.entry import SECRET_BYTES, keyed
+from engramlog_server.events.cipher import SECRET_BYTES
+from engramlog_server.events.entry import keyed
 from engramlog_server.events.errors import EmbedderFailed
 from engramlog_server.projections.memory.columns import Rows
 from engramlog_server.projections.memory.record import SECRET, Memory

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import msgspec
 
 from engramlog_server.events.catalogue import EventDiscarded
-from engramlog_server.events.encryption.cipher import BODY_MARK, ValueCipher
+from engramlog_server.events.cipher import BODY_MARK, ValueCipher
 from engramlog_server.events.entry import keyed
 from engramlog_server.events.envelope import Stored, decode
 from engramlog_server.events.errors import KeyUnavailable, OwnerErased, UndecodableEvent

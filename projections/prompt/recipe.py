@@ -10,7 +10,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from engramlog_server.events.catalogue import BlockMade, BroughtUp, StableMade
-from engramlog_server.events.entry import SECRET_BYTES, keyed
+from engramlog_server.events.cipher import SECRET_BYTES
+from engramlog_server.events.entry import keyed
 from engramlog_server.events.envelope import from_micros
 from engramlog_server.events.trust import ORDER, TRUSTS
 from engramlog_server.projections.language.sensitivity.level import detect_sensitivity

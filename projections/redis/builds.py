@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TypeVar
 
-from engramlog_server.events.encryption.cipher import (
+from engramlog_server.events.cipher import (
     VALUES,
     NotExpanded,
     NotOpened,

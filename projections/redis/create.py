@@ -13,11 +13,10 @@ from typing import Literal, NamedTuple
 
 import msgspec
 
-from engramlog_server.events.encryption.cipher import BODY_MARK
-from engramlog_server.events.encryption.key_store import KEYS_FIELD
-from engramlog_server.events.encryption.seals import SEALED_FIELD
+from engramlog_server.events.cipher import BODY_MARK
 from engramlog_server.events.errors import LogGap, OtherFormat, StoreMismatch
 from engramlog_server.events.heads import Expected, Head
+from engramlog_server.events.keys import KEYS_FIELD, SEALED_FIELD
 from engramlog_server.events.parameters import PARAMETER_SET
 from engramlog_server.events.partitions import (
     FORMAT,

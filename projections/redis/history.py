@@ -26,9 +26,9 @@ from zlib import crc32
 import msgspec
 import numpy as np
 
-from engramlog_server.events.encryption.seals import erased, is_tombstone
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import DamagedState, StoreUnavailable
+from engramlog_server.events.keys import erased, is_tombstone
 from engramlog_server.events.partitions import LogKeys, partition_of
 from engramlog_server.events.redis.admission import ACCESS_FULL, memory_share
 from engramlog_server.events.redis.wire import Argument, Wire, WirePool

@@ -16,12 +16,12 @@ from typing import NamedTuple, TypeVar
 import msgspec
 import redis
 
-from engramlog_server.events.encryption.cipher import NotOpened, ValueCipher
+from engramlog_server.events.cipher import NotOpened, ValueCipher
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import DamagedState, KeyUnavailable, LogGap, LogRolledBack, LostLease, StoreMismatch
-from engramlog_server.events.redis.gap import MENDING
+from engramlog_server.events.redis.durability import MENDING
 from engramlog_server.events.redis.log import entries, runs
-from engramlog_server.events.redis.opening import opened as opened_entries
+from engramlog_server.events.redis.secrets import opened as opened_entries
 from engramlog_server.events.redis.secrets import read_ciphers, read_readmitted
 from engramlog_server.events.redis.wire import Argument, Script, Wire, as_store_error, run_many
 from engramlog_server.events.text import UNREADABLE

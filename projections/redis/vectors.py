@@ -18,7 +18,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from engramlog_server.events.encryption.cipher import NotOpened, ValueCipher
+from engramlog_server.events.cipher import NotOpened, ValueCipher
 from engramlog_server.events.errors import BadSetting, EmbedderFailed, KeyUnavailable, StoreFull, StoreMismatch
 from engramlog_server.events.partitions import LogKeys, partition_of
 from engramlog_server.events.redis.admission import ACCESS_FULL, memory_share

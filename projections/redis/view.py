@@ -32,8 +32,7 @@ from engramlog_server.events.errors import (
 )
 from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.events.partitions import LogKeys, partition_of, position_text
-from engramlog_server.events.redis.opening import memory_mark, turn_mark
-from engramlog_server.events.redis.secrets import read_cipher, refuse_erased
+from engramlog_server.events.redis.secrets import memory_mark, read_cipher, refuse_erased, turn_mark
 from engramlog_server.events.redis.wire import Wire, WirePool, as_store_error, server_run
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.checks import UNBOUNDED, Bounds, Check, unchecked

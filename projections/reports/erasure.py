@@ -32,9 +32,8 @@ from engramlog_server.events.catalogue import (
     ToolResultRecorded,
     TurnRecorded,
 )
-from engramlog_server.events.encryption.skeleton import WORDS, is_wordless
 from engramlog_server.events.entry import read
-from engramlog_server.events.envelope import AnyEvent, Stored
+from engramlog_server.events.envelope import WORDS, AnyEvent, Stored, is_wordless
 from engramlog_server.events.partitions import parse_position
 from engramlog_server.projections.fold.working_set import names
 from engramlog_server.projections.language.keywords import ADDED

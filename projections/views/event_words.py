@@ -18,10 +18,20 @@ import msgspec
 import orjson
 
 from engramlog_server.events.catalogue import LATEST_VERSION
-from engramlog_server.events.encryption.cipher import BODY_MARK
-from engramlog_server.events.encryption.skeleton import WORDS, is_left, is_wordless
+from engramlog_server.events.cipher import BODY_MARK
 from engramlog_server.events.entry import bringer
-from engramlog_server.events.envelope import AnyEvent, Stored, decode, from_micros, lateness, micros, utc_text
+from engramlog_server.events.envelope import (
+    WORDS,
+    AnyEvent,
+    Stored,
+    decode,
+    from_micros,
+    is_left,
+    is_wordless,
+    lateness,
+    micros,
+    utc_text,
+)
 from engramlog_server.events.errors import UndecodableEvent
 from engramlog_server.events.partitions import position_text
 from engramlog_server.events.text import UNREADABLE

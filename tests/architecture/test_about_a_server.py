@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from engramlog_server.events.redis.cluster.routing import OF_NO_KEY
+from engramlog_server.events.redis.cluster import OF_NO_KEY
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("events", "projections", "consumers", "api", "ops")

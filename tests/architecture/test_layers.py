@@ -95,8 +95,8 @@ def test_only_the_redis_log_appends_to_a_stream() -> None:
     assert (writers, callers) == (
         {
             "engramlog_server.events.redis.append",
-            "engramlog_server.consumers.encryption.partition_copy",
-            "engramlog_server.consumers.backup.writer",
+            "engramlog_server.consumers.encryption",
+            "engramlog_server.consumers.backup",
             "engramlog_server.projections.redis.job_notes",
         },
         set(),

@@ -12,8 +12,8 @@ import pytest
 from engramlog_server.api.parameters import LAWS, laws, parameters
 from engramlog_server.api.pictures import words as picture_words
 from engramlog_server.consumers.jobs.run import JOBS
-from engramlog_server.consumers.jobs.status import WHAT
-from engramlog_server.events import errors, vocabulary, wording
+from engramlog_server.consumers.jobs.schedule import WHAT
+from engramlog_server.events import errors, validation, vocabulary
 from engramlog_server.events.alarms import KNOWN, Severity
 from engramlog_server.events.catalogue import EVENT_TYPES, Looked
 from engramlog_server.projections.access.book import VERBS
@@ -121,8 +121,8 @@ def test_pictures_say_every_reason_in_chinese_with_its_values() -> None:
 
 def test_what_the_validating_library_may_refuse_has_words() -> None:
     forms = {re.sub(r"\{\w+\}", "{}", english(key)) for key in pairs() if key.startswith("allowed.")}
-    said = {*wording._PLAIN.values(), "a list", "an object", wording.OTHER}
-    said |= {re.sub(r"\{\w+\}", "{}", rule) for rule in wording._RULES.values() if not rule.startswith("{expected")}
+    said = {*validation._PLAIN.values(), "a list", "an object", validation.OTHER}
+    said |= {re.sub(r"\{\w+\}", "{}", rule) for rule in validation._RULES.values() if not rule.startswith("{expected")}
     left = {"a text of JSON", "bytes", "JSON ({})", "a multiple of {}", "a text of the form {}", "names that are texts"}
     rare = {one for one in said if re.search("nested less|hold itself|a UUID|without a time zone", one)}
     assert said - rare - left - forms == set()

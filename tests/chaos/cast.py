@@ -17,7 +17,7 @@ from pathlib import Path
 
 import redis
 
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from engramlog_server.ops.embedded.process import find_redis_server
 from tests.patience import PATIENCE
 
@@ -63,7 +63,7 @@ class Server:
 
     @property
     def url(self) -> str:
-        """What `events.redis.client.connect` takes."""
+        """What `events.redis.server.connect` takes."""
         return f"unix://{self.socket}"
 
     def client(self, timeout: float = 10.0) -> redis.Redis:

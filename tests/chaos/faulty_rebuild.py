@@ -7,7 +7,7 @@ import sys
 
 from engramlog_server.consumers.fold.rebuild import rebuild_partition
 from engramlog_server.events.errors import EngramlogError
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.ops.logs import start_logging, teller
 from engramlog_server.projections.redis.create import read_identity

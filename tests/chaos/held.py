@@ -31,7 +31,7 @@ class HeldDoor:
 
     @property
     def url(self) -> str:
-        """What `events.redis.client.connect` takes."""
+        """What `events.redis.server.connect` takes."""
         return f"unix://{self._folder / 's'}"
 
     def _accept(self) -> None:

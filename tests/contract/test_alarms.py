@@ -10,7 +10,7 @@ import pytest
 from engramlog_server.events.alarms import MOST_SUBJECT, MOST_TEXT
 from engramlog_server.events.partitions import ALARMS_KEY
 from engramlog_server.events.redis.alarms import MOST_ALARMS, RedisAlarms
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import WirePool
 from tests.servers import RedisServer
 

@@ -25,9 +25,9 @@ from engramlog_server.events.errors import StoreFull, StoreUnavailable, UnderRep
 from engramlog_server.events.log import AppendReceipt
 from engramlog_server.events.memory_log import InMemoryEventLog
 from engramlog_server.events.partitions import LogKeys, crc16, partition_of, spread_tags
-from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.durability import KEPT_BY, Proof
 from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import WirePool
 from tests.examples import examples
 from tests.given.samples import NOW, event, mention, owner_in, side_events

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from redis._parsers import CommandsParser
 
 from engramlog_server.events.partitions import LogKeys, spread_tags
-from engramlog_server.events.redis.cluster.routing import (
+from engramlog_server.events.redis.cluster import (
     OF_NO_KEY,
     SUMMED,
     NoNode,

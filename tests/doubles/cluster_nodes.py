@@ -11,10 +11,9 @@ from typing import Any, Self
 
 import hiredis
 
-from engramlog_server.events.encryption.seals import Seals
+from engramlog_server.events.keys import Seals
 from engramlog_server.events.redis.address import StoreAddress, read_address
-from engramlog_server.events.redis.cluster.routing import slot_of
-from engramlog_server.events.redis.cluster.wire import ClusterClient, ClusterWire
+from engramlog_server.events.redis.cluster import ClusterClient, ClusterWire, slot_of
 from engramlog_server.events.redis.wire import open_wire
 
 HOST = "127.0.0.1"

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from secrets import token_bytes
 from uuid import uuid4
 
-from engramlog_server.events.encryption.key_store import (
+from engramlog_server.events.keys import (
     SALTS_BYTES,
     KeyStore,
     Wiped,

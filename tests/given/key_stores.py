@@ -6,7 +6,7 @@ from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from engramlog_server.events.encryption.key_store import KeyStore, OpenKeyStore
+from engramlog_server.events.keys import KeyStore, OpenKeyStore
 from engramlog_server.events.redis.wire import StoreClient
 from engramlog_server.ops.keys.store import FileKeyStore
 

@@ -16,15 +16,14 @@ from redis import Redis
 from engramlog_server.consumers.fold.worker import FoldWorker
 from engramlog_server.consumers.verify.partition import verify_partition
 from engramlog_server.events.catalogue import MemoryCreated, MemoryMentioned
-from engramlog_server.events.encryption.key_store import OpenKeyStore
-from engramlog_server.events.encryption.seals import MasterKey
 from engramlog_server.events.envelope import Prepared, derived_id, from_micros, prepare
 from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.keys import MasterKey, OpenKeyStore
 from engramlog_server.events.log import AppendReceipt
 from engramlog_server.events.partitions import DEFAULT_PARTITIONS, partition_of
-from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.secrets import Chance
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.events.validation import make_event
 from engramlog_server.events.vocabulary import Actor

@@ -10,12 +10,10 @@ from threading import Event as Flag
 from typing import Any
 from uuid import uuid4
 
-from engramlog_server.consumers.jobs.job import JobValidator
 from engramlog_server.consumers.jobs.opened import JobResources
+from engramlog_server.consumers.jobs.queue import JobScheduler, JobValidator, JobWorker, store_queue
 from engramlog_server.consumers.jobs.run import KINDS, Kinds, run, serving
-from engramlog_server.consumers.jobs.scheduler import JobScheduler
-from engramlog_server.consumers.jobs.worker import JobWorker, store_queue
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from engramlog_server.ops.clock import Every
 from tests.integration.live import Live
 

@@ -11,8 +11,8 @@ import pytest
 from engramlog_server.consumers.fold.worker import FoldWorker
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.partitions import partition_of
-from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import StoreClient, open_wire
 from engramlog_server.ops.encryption import carry_out
 from engramlog_server.ops.keys.master import KeyFile, keys_of, make_key_file

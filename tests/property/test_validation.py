@@ -19,7 +19,7 @@ from pydantic_core import PydanticCustomError
 from engramlog_server.events.catalogue import EVENT_TYPES, LATEST_VERSION, PRINCIPAL_RULE, SEALED_ONLY
 from engramlog_server.events.envelope import AnyEvent, Prepared, decode, encode, event_class
 from engramlog_server.events.errors import InputError, InvalidBatch, InvalidEvent
-from engramlog_server.events.of_the_store import ACCESS, SYSTEM_TYPES, access_id
+from engramlog_server.events.partitions import ACCESS, SYSTEM_TYPES, access_id
 from engramlog_server.events.schema import json_schema
 from engramlog_server.events.standing import FIRM, PERSONS
 from engramlog_server.events.text import VISIBLE

@@ -1,6 +1,6 @@
 /**
  * Refusals: kinds of errors, names of fields, and what is allowed. The English of `allowed.` is how the service says it
- * (`events/wording.py` and the services' own), each place filled by one word or number: by it what is said is found.
+ * (`events/validation.py` and the services' own), each place filled by one word or number: by it what is said is found.
  */
 
 import { words } from "../core/words.js";

@@ -31,7 +31,8 @@ from engramlog_server.events.catalogue import (
     MemoryNegated,
     MemoryRevised,
 )
-from engramlog_server.events.entry import SECRET_BYTES, digest
+from engramlog_server.events.cipher import SECRET_BYTES
+from engramlog_server.events.entry import digest
 from engramlog_server.events.standing import PERSONS
 from engramlog_server.events.trust import ASSERTED, IMPORTED, PROPOSED, TRUSTS, overrides
 from engramlog_server.events.vocabulary import Actor, Category, Trust

@@ -18,8 +18,8 @@ from engramlog_server.events.envelope import (
     prepare_body,
     utc_text,
 )
-from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.events.validation import make_event
 from engramlog_server.projections.redis.create import read_identity

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from tests.acceptance.runbook.given import TEA, private
 from tests.acceptance.runbook.night import Night
 from tests.given.clusters.ports import free_ports

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from contextlib import closing
 
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from engramlog_server.projections.redis.store import COMMIT
 from tests.acceptance.runbook.given import TEA, an_event, private, redis_of_ones_own, told, unreadable
 from tests.acceptance.runbook.night import Night

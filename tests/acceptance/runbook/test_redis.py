@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from tests.acceptance.runbook.given import TEA, an_event, pid_of_redis, private, redis_of_ones_own
 from tests.acceptance.runbook.night import Night, alive
 from tests.given.clusters.ports import free_ports

@@ -14,8 +14,8 @@ from engramlog_server.events.alarms import Alarm
 from engramlog_server.events.errors import StoreError
 from engramlog_server.events.partitions import LogKeys, partition_of
 from engramlog_server.events.redis.alarms import RedisAlarms
-from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.durability import RECEIPT_LOST
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import WirePool, open_wire
 from engramlog_server.projections.redis.create import open_store
 from engramlog_server.projections.redis.store import read_checkpoint

@@ -14,9 +14,9 @@ from engramlog_server.events.errors import EngramlogError, ReceiptLost, UnderRep
 from engramlog_server.events.log import AppendReceipt
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.events.redis.alarms import RedisAlarms
-from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.durability import RECEIPT_LOST, Proof
 from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import WirePool
 from engramlog_server.projections.language.orders import MARKER
 from engramlog_server.projections.redis.usage import FoldDebt

@@ -16,7 +16,7 @@ from time import monotonic
 from typing import Any
 
 from engramlog_server.events.partitions import LogKeys
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.projections.redis.create import open_store
 from engramlog_server.projections.redis.store import read_checkpoint

@@ -8,7 +8,7 @@ from random import Random
 import msgspec
 
 from engramlog_server.consumers.fold.presence import parse_workers
-from engramlog_server.consumers.jobs.leader import Leader, schedule_key
+from engramlog_server.consumers.jobs.schedule import Leader, schedule_key
 from engramlog_server.events.partitions import WORKERS_KEY, LogKeys
 from engramlog_server.events.redis.server import redis_ms
 from engramlog_server.events.redis.wire import Script

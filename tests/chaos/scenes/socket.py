@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from engramlog_server.ops.embedded.process import kept_names
 from tests.chaos.cast import wait_until
 from tests.chaos.scene import on_up

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from engramlog_server.consumers.jobs.leader import BESIDE, has_work, schedule_key
 from engramlog_server.consumers.jobs.run import EMBED, usual
+from engramlog_server.consumers.jobs.schedule import BESIDE, has_work, schedule_key
 from engramlog_server.events.redis.server import redis_ms
 from tests.chaos.cast import wait_until
 from tests.chaos.scene import STORE_ID, Ground, on_a_redis

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import redis
 
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from tests.given.clusters.cluster import GivenCluster
 from tests.servers import fake_client
 

@@ -12,7 +12,7 @@ from shutil import copytree
 
 import pytest
 
-from engramlog_server.consumers.backup.rows import RowKind, frame
+from engramlog_server.consumers.backup import RowKind, frame
 from engramlog_server.ops.backup import folder as backup_folder
 from engramlog_server.ops.backup.folder import ABOUT, BackupUnusable, open_backup
 from tests.integration.backup.depot import EVENTS, Depot

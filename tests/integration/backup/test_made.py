@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from engramlog_server.consumers.backup import reader
+from engramlog_server.consumers import backup
 from engramlog_server.events.errors import StoreMismatch, StoreUnavailable
 from engramlog_server.events.partitions import STORE_KEY, LogKeys
 from engramlog_server.ops.backup.folder import check_backup, entries_of, open_backup
@@ -202,11 +202,11 @@ def test_a_store_that_changes_its_format_meanwhile_gives_none(lying_open: Depot)
 
 
 def test_a_page_is_what_one_answer_holds_and_no_more(lying_open: Depot, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reader, "PAGE", 2)
+    monkeypatch.setattr(backup, "PAGE", 2)
     with open_the_store(load_settings()) as store:
         wire = store.wire()
         found = [
-            [page for page, _ in reader.read_entries(wire, tag, head)]
+            [page for page, _ in backup.read_entries(wire, tag, head)]
             for tag, head in zip(store.identity.tags, heads(store), strict=True)
         ]
         wire.close()

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.consumers.backup import writer
+from engramlog_server.consumers import backup
 from engramlog_server.events.errors import DamagedState
 from engramlog_server.events.partitions import ACCEPTED_KEY, MODELS_KEY, LogKeys
 from engramlog_server.events.redis.wire import Wire, open_wire
@@ -225,7 +225,7 @@ def test_a_log_is_laid_in_pages_of_a_bounded_size(lying_open: Depot, monkeypatch
     answers, made, pages = lying_open.answers(), lying_open.make(), list[int]()
     monkeypatch.setattr(folder, "PAGE_BYTES", 1_000)
     lying_open.on("new")
-    lay = writer.lay
+    lay = backup.lay
 
     def counted(wire: Wire, tag: str, backup: str, after: int, some: Any) -> None:
         pages.append(len(some))

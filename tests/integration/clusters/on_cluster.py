@@ -11,7 +11,7 @@ from engramlog_server.events.envelope import Prepared
 from engramlog_server.events.log import AppendReceipt
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.alarms import RedisAlarms
-from engramlog_server.events.redis.cluster.wire import ClusterClient
+from engramlog_server.events.redis.cluster import ClusterClient
 from engramlog_server.events.redis.durability import UNPROVED, Proof
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import Wire, WirePool, open_wire

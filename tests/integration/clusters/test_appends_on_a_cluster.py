@@ -11,8 +11,8 @@ import pytest
 from engramlog_server.events.errors import ReceiptLost, StoreFull, UnderReplicated
 from engramlog_server.events.log import AppendReceipt
 from engramlog_server.events.partitions import LogKeys
-from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.durability import RECEIPT_LOST, Proof
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import open_wire
 from tests.given.clusters.cluster import GivenCluster
 from tests.integration.clusters.on_cluster import PARTITIONS, OnCluster, on_cluster, written

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from engramlog_server.events.encryption.seals import is_tombstone
 from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.events.keys import is_tombstone
 from engramlog_server.events.partitions import LogKeys, spread_tags
 from engramlog_server.ops.erasure.machine import ErasureCertificate, carry_out
 from engramlog_server.ops.erasure.plan import ErasurePlan

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.wiring import open_application
 from engramlog_server.projections.redis.view import RedisViews

@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from engramlog_server.events.of_the_store import ERASURES
-from engramlog_server.events.partitions import FENCED_META, LogKeys, partition_of, spread_tags
+from engramlog_server.events.partitions import ERASURES, FENCED_META, LogKeys, partition_of, spread_tags
 from engramlog_server.events.redis.alarms import RedisAlarms
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import WirePool
 from engramlog_server.ops.clock import silent
 from engramlog_server.ops.keys.master import make_key_file

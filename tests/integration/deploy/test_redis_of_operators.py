@@ -14,7 +14,7 @@ import pytest
 import redis
 from redis.exceptions import NoPermissionError
 
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from tests.chaos.cast import wait_until
 from tests.given.http import http_store
 from tests.integration.deploy.read import COMPOSE, KUBERNETES, conf

@@ -19,10 +19,10 @@ from uuid import uuid4
 
 import redis
 
-from engramlog_server.events.encryption.key_store import KeyStore
 from engramlog_server.events.envelope import prepare
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.keys import KeyStore
 from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.events.validation import make_event
 from engramlog_server.ops.keys.master import KeyFile, make_key_file

@@ -10,8 +10,7 @@ import pytest
 from engramlog_server.consumers.fold.rebuild import rebuild_partition
 from engramlog_server.events.envelope import canonical, derived_id
 from engramlog_server.events.errors import DamagedState
-from engramlog_server.events.of_the_store import ACCESS
-from engramlog_server.events.partitions import LogKeys, partition_of
+from engramlog_server.events.partitions import ACCESS, LogKeys, partition_of
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.ops.catch_up import FoldCatchUp
 from engramlog_server.ops.clock import silent

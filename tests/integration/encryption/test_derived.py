@@ -10,13 +10,13 @@ import pytest
 import redis
 
 from engramlog_server.events.catalogue import MemoryCreated
-from engramlog_server.events.encryption.cipher import VALUE_MARK
-from engramlog_server.events.encryption.key_ring import KeyRing
+from engramlog_server.events.cipher import VALUE_MARK
 from engramlog_server.events.envelope import prepare
 from engramlog_server.events.errors import KeyUnavailable
+from engramlog_server.events.keys import KeyRing
 from engramlog_server.events.partitions import LogKeys
-from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import StoreClient, WirePool, open_wire
 from engramlog_server.events.validation import make_event
 from engramlog_server.projections.embedding.meaning import Embedded

@@ -10,13 +10,13 @@ import pytest
 from engramlog_server.consumers.fold.rebuild import rebuild_partition
 from engramlog_server.events.alarms import KEYS_UNAVAILABLE
 from engramlog_server.events.catalogue import EventData
-from engramlog_server.events.encryption.cipher import BODY_MARK
-from engramlog_server.events.encryption.seals import Seals, tombstone
+from engramlog_server.events.cipher import BODY_MARK
 from engramlog_server.events.envelope import Event, decode
 from engramlog_server.events.errors import KeyUnavailable, OwnerErased, StoreError, UndecodableEvent
+from engramlog_server.events.keys import Seals, tombstone
 from engramlog_server.events.partitions import LogKeys
-from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import StoreClient, open_wire
 from engramlog_server.ops.keys.vault import VaultKey
 from engramlog_server.ops.settings import service_key

@@ -10,10 +10,10 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from engramlog_server.events.encryption.seals import Wrapped
 from engramlog_server.events.errors import KeyUnavailable
+from engramlog_server.events.keys import Wrapped
 from engramlog_server.events.partitions import LogKeys
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.ops.keys.master import (
     KeyFile,

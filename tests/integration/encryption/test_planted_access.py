@@ -11,8 +11,7 @@ from engramlog_server.api.services.keys import AccessFollower
 from engramlog_server.events.entry import dedupe_field
 from engramlog_server.events.envelope import canonical
 from engramlog_server.events.errors import StoreUnavailable
-from engramlog_server.events.of_the_store import ACCESS, access_id
-from engramlog_server.events.partitions import LogKeys, dedupe_bucket, partition_of
+from engramlog_server.events.partitions import ACCESS, LogKeys, access_id, dedupe_bucket, partition_of
 from engramlog_server.projections.access.keys import MadeKey, make_key
 from tests.given.access import everybody as given
 from tests.given.http import HttpStore, http_store

@@ -9,8 +9,7 @@ from typing import NamedTuple
 
 import pytest
 
-from engramlog_server.events.redis.client import connect
-from engramlog_server.events.redis.server import StoreClock
+from engramlog_server.events.redis.server import StoreClock, connect
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.ops.keys.master import keys_of, make_key_file, master_of
 from engramlog_server.ops.settings import Settings

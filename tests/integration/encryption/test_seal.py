@@ -7,12 +7,11 @@ from pathlib import Path
 import pytest
 
 from engramlog_server.consumers.fold.worker import FoldWorker
-from engramlog_server.events.encryption.cipher import BODY_MARK
-from engramlog_server.events.encryption.key_store import is_name
-from engramlog_server.events.entry import SECRET_BYTES
+from engramlog_server.events.cipher import BODY_MARK, SECRET_BYTES
 from engramlog_server.events.errors import OtherFormat, StoreMismatch
+from engramlog_server.events.keys import is_name
 from engramlog_server.events.partitions import REBUILD_KEY, STORE_KEY, LogKeys, partition_of
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.projections.redis.create import BEING_SEALED, SEALED, SEALING, known_identity, open_store
 from tests.given.dumped import dump

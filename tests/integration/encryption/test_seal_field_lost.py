@@ -7,11 +7,11 @@ from uuid import uuid4
 import pytest
 
 from engramlog_server.events.catalogue import SynonymDefined
-from engramlog_server.events.encryption.key_ring import KeyRing
 from engramlog_server.events.errors import StoreMismatch
+from engramlog_server.events.keys import KeyRing
 from engramlog_server.events.partitions import STORE_KEY, LogKeys
-from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.projections.redis.create import SEALED, known_identity, open_store
 from tests.given.key_stores import shared_keys

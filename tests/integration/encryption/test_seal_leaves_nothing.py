@@ -7,10 +7,10 @@ from socket import socket
 
 import pytest
 
-from engramlog_server.consumers.encryption.remnants import rewrite_files
-from engramlog_server.consumers.jobs.leader import queue_name
+from engramlog_server.consumers.encryption import rewrite_files
+from engramlog_server.consumers.jobs.schedule import queue_name
 from engramlog_server.events.partitions import STORE_KEY, LogKeys, partition_of
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.ops.encryption import told_beforehand
 from engramlog_server.projections.embedding.vectors import VectorKeys

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import redis
 
-from engramlog_server.consumers.encryption.partition_copy import NotEqual
+from engramlog_server.consumers.encryption import NotEqual
 from engramlog_server.consumers.fold.presence import LEASE_MS, Presence
 from engramlog_server.events.entry import fingerprint
 from engramlog_server.events.errors import DamagedState, KeyUnavailable, LogGap, OtherFormat, StoreFull, StoreMismatch

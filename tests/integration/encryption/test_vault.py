@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.events.encryption.seals import Wrapped
 from engramlog_server.events.errors import BadSetting, KeyUnavailable
+from engramlog_server.events.keys import Wrapped
 from engramlog_server.ops.keys.master import master_of
 from engramlog_server.ops.keys.vault import BATCH, VaultKey, version_of
 from engramlog_server.ops.settings import ServiceKey, load_settings, service_key

@@ -14,8 +14,8 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from engramlog_server.consumers.verify.partition import verify_partition
-from engramlog_server.events.encryption.cipher import BODIES, VALUES
-from engramlog_server.events.encryption.key_ring import KeyRing
+from engramlog_server.events.cipher import BODIES, VALUES
+from engramlog_server.events.keys import KeyRing
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.projections.redis.builds import FIRST_BUILD, BuildKeys
 from tests.integration.live import live_store, wait_until

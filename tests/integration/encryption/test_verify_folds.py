@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from engramlog_server.events.encryption.key_ring import KeyRing
+from engramlog_server.events.keys import KeyRing
 from engramlog_server.ops.keys.master import make_key_file
 from tests.acceptance.helpers.store import embedded_store
 from tests.given.events import created, mentioned

@@ -14,9 +14,8 @@ import pytest
 from engramlog_server.consumers.verify.findings import LIES_OPEN
 from engramlog_server.consumers.verify.store import verify_store
 from engramlog_server.events.catalogue import SynonymDefined
-from engramlog_server.events.encryption.cipher import salts_id
-from engramlog_server.events.encryption.key_ring import KeyRing
-from engramlog_server.events.entry import SECRET_BYTES
+from engramlog_server.events.cipher import SECRET_BYTES, salts_id
+from engramlog_server.events.keys import KeyRing
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.projections.embedding.vectors import VectorKeys
 from engramlog_server.projections.redis.builds import (

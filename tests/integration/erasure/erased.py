@@ -13,13 +13,12 @@ import pytest
 from engramlog_server.consumers.fold.worker import FoldWorker
 from engramlog_server.consumers.verify.partition import verify_partition
 from engramlog_server.consumers.verify.store import verify_store
-from engramlog_server.events.encryption.seals import is_tombstone
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import OwnerErased
 from engramlog_server.events.heads import Head
-from engramlog_server.events.of_the_store import ERASURES, label_of
-from engramlog_server.events.partitions import LogKeys, partition_of
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.keys import is_tombstone
+from engramlog_server.events.partitions import ERASURES, LogKeys, label_of, partition_of
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import StoreClient, Wire, open_wire
 from engramlog_server.ops.erasure.fence_list import ALARM, ErasureStep, FenceList, list_path
 from engramlog_server.ops.erasure.machine import ErasureCertificate, carry_out

@@ -10,9 +10,9 @@ import pytest
 from engramlog_server.consumers.fold.rebuild import rebuild_partition
 from engramlog_server.consumers.verify.partition import verify_partition
 from engramlog_server.consumers.verify.store import verify_store
-from engramlog_server.events.encryption.seals import tombstone
-from engramlog_server.events.entry import SECRET_BYTES
+from engramlog_server.events.cipher import SECRET_BYTES
 from engramlog_server.events.errors import InputError, OwnerErased, OwnerQuarantined
+from engramlog_server.events.keys import tombstone
 from engramlog_server.events.partitions import LogKeys, partition_of
 from engramlog_server.ops.erasure.machine import carry_out, readmit_owner
 from engramlog_server.ops.erasure.plan import ErasurePlan

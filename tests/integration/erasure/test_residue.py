@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from engramlog_server.consumers.encryption import remnants
+from engramlog_server.consumers import encryption
 from engramlog_server.ops.erasure.residue import CHUNK, NOT_KNOWN, Probes, Residue, _Search, probes_of, residue_of
 from tests.integration.erasure.erased import ADA, WORD, Erasing
 from tests.servers import RedisServer, wheel_server
@@ -199,10 +199,10 @@ def test_old_append_only_files_are_waited_for_and_named_if_they_stay(
 ) -> None:
     old, waits = {(1, Path("old.incr.aof"))}, list[str]()
     listings = [old, old, old, set[tuple[int, Path]]()]
-    monkeypatch.setattr(remnants, "_append_only_files", lambda _wire: listings.pop(0))
+    monkeypatch.setattr(encryption, "_append_only_files", lambda _wire: listings.pop(0))
     with store.wire() as wire:
-        assert remnants._left(wire, old, waits.append) is None
+        assert encryption._left(wire, old, waits.append) is None
         assert len(waits) == 3
-        monkeypatch.setattr(remnants, "_append_only_files", lambda _wire: old)
-        monkeypatch.setattr(remnants, "GONE_SECONDS", 0.0)
-        assert remnants._left(wire, old, waits.append) == Path("old.incr.aof")
+        monkeypatch.setattr(encryption, "_append_only_files", lambda _wire: old)
+        monkeypatch.setattr(encryption, "GONE_SECONDS", 0.0)
+        assert encryption._left(wire, old, waits.append) == Path("old.incr.aof")

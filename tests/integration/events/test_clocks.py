@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 
 from engramlog_server.consumers.fold.presence import Presence, live_workers
-from engramlog_server.consumers.jobs.leader import Leader
-from engramlog_server.consumers.jobs.status import lifecycle_status
+from engramlog_server.consumers.jobs.schedule import Leader, lifecycle_status
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.partitions import WORKERS_KEY
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import Wire, open_wire
 from engramlog_server.ops.clock import now_micros
 from engramlog_server.projections.redis.builds import BuildKeys

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engramlog_server.consumers.verify import levels as redis_levels
-from engramlog_server.consumers.verify.levels import Levels
+from engramlog_server.consumers.verify import partition as redis_levels
+from engramlog_server.consumers.verify.partition import Levels
 from engramlog_server.events.catalogue import TurnRecorded
 from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.wire import open_wire

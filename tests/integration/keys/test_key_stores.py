@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from engramlog_server.consumers.jobs.run import remove_unused
-from engramlog_server.events.encryption.cipher import BODY_MARK
-from engramlog_server.events.encryption.key_store import (
+from engramlog_server.events.cipher import BODY_MARK
+from engramlog_server.events.errors import KeyUnavailable, StoreMismatch, StoreUnavailable
+from engramlog_server.events.keys import (
     POOL_SECONDS,
     SALTS_BYTES,
     KeyStore,
@@ -24,7 +25,6 @@ from engramlog_server.events.encryption.key_store import (
     new_name,
     read_wiped,
 )
-from engramlog_server.events.errors import KeyUnavailable, StoreMismatch, StoreUnavailable
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.wire import ServerWire
 from engramlog_server.ops.clock import this_second

@@ -16,8 +16,7 @@ import pytest
 import redis
 
 from engramlog_server.events.errors import StoreMismatch, StoreUnavailable
-from engramlog_server.events.redis.client import connect
-from engramlog_server.events.redis.server import await_loaded, refuse_kind
+from engramlog_server.events.redis.server import await_loaded, connect, refuse_kind
 from engramlog_server.events.redis.wire import open_wire
 from tests.integration.live import wait_until
 from tests.patience import PATIENCE

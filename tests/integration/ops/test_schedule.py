@@ -12,12 +12,10 @@ from threading import Event as Flag
 import pytest
 
 from engramlog_server.consumers.jobs.episodes import OFF
-from engramlog_server.consumers.jobs.job import JobValidator
-from engramlog_server.consumers.jobs.leader import has_work, queue_name
 from engramlog_server.consumers.jobs.opened import JobResources
+from engramlog_server.consumers.jobs.queue import JobValidator, JobWorker, store_queue
 from engramlog_server.consumers.jobs.run import kinds_of, serving
-from engramlog_server.consumers.jobs.status import lifecycle_status
-from engramlog_server.consumers.jobs.worker import JobWorker, store_queue
+from engramlog_server.consumers.jobs.schedule import has_work, lifecycle_status, queue_name
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.ops.processes import workers as schedules
 from engramlog_server.ops.processes.workers import JobSchedule

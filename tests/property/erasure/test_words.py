@@ -6,8 +6,7 @@ import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engramlog_server.events.encryption.skeleton import without_words
-from engramlog_server.events.envelope import Stored, decode, encode
+from engramlog_server.events.envelope import Stored, decode, encode, without_words
 from engramlog_server.projections.fold.owner import fold_owner
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.reports.erasure import OwnersLog

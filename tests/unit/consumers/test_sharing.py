@@ -13,7 +13,7 @@ from engramlog_server.consumers.fold.held import (
     renewal_seconds,
     surplus,
 )
-from engramlog_server.events.redis.cluster.routing import poll_seconds
+from engramlog_server.events.redis.cluster import poll_seconds
 from tests.rows import each_row
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 import pytest
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 
-from engramlog_server.events.wording import KINDS, OTHER, allowed_words
+from engramlog_server.events.validation import KINDS, OTHER, allowed_words
 from tests.rows import each_row
 
 PHRASES = (

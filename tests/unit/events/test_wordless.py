@@ -12,8 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramlog_server.events.catalogue import EVENT_TYPES, LATEST_VERSION
-from engramlog_server.events.encryption.skeleton import WORDS, is_wordless, without_words
-from engramlog_server.events.envelope import AnyEvent, decode, encode
+from engramlog_server.events.envelope import WORDS, AnyEvent, decode, encode, is_wordless, without_words
 from engramlog_server.events.schema import data_fields, envelope_fields
 from engramlog_server.projections.reports.erasure import words_in
 from tests.given.events import stored

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from engramlog_server.events.errors import AccessDenied, EngramlogError, InputError
-from engramlog_server.events.of_the_store import ACCESS, READS, access_id
+from engramlog_server.events.partitions import ACCESS, READS, access_id
 from engramlog_server.projections.access.keys import make_token
 from tests.given.http import HttpStore, created, http_store
 from tests.patience import PATIENCE

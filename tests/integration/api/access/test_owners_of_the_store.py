@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from engramlog_server.consumers.jobs.lifecycle import owners_of
-from engramlog_server.events.of_the_store import ACCESS, READS
+from engramlog_server.events.partitions import ACCESS, READS
 from tests.given.http import HttpStore, created, http_store
 from tests.rows import each_row
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from engramlog_server.ops.commands.processes import client_config
 from engramlog_server.ops.settings import Settings
 from tests.integration.live import wait_until

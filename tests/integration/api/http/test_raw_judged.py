@@ -14,9 +14,9 @@ from engramlog_server.api.exchange.turns import append_lines
 from engramlog_server.consumers.jobs import raw_memories
 from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
 from engramlog_server.consumers.jobs.opened import JobResources, OpenedStore, Walked
+from engramlog_server.consumers.jobs.queue import DueJobs
 from engramlog_server.consumers.jobs.raw_memories import JUDGE, RawMemories, judge_raw
 from engramlog_server.consumers.jobs.run import run, serving
-from engramlog_server.consumers.jobs.scheduler import DueJobs
 from engramlog_server.events.envelope import canonical, new_event_id
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.events.redis.wire import open_wire

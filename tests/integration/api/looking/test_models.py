@@ -13,7 +13,7 @@ from engramlog_server.api.services.capacity import ModelsNamed, ModelUses
 from engramlog_server.consumers.verify.store import verify_store
 from engramlog_server.events.errors import ModelFailed
 from engramlog_server.events.partitions import MODELS_KEY
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import WirePool
 from engramlog_server.ops.models import counted, model_of
 from engramlog_server.ops.settings import Settings

@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from engramlog_server.api.work import NeedsHeavyLane, Patience, with_patience
+from engramlog_server.consumers.verify.owner import PastComparison
 from engramlog_server.consumers.verify.partition import verify_partition
-from engramlog_server.consumers.verify.past import PastComparison
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.projections.redis.builds import FIRST_BUILD
 from engramlog_server.projections.redis.history import EVENTS, MomentLimits

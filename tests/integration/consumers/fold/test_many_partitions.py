@@ -15,8 +15,8 @@ from engramlog_server.consumers.fold import worker as worker_module
 from engramlog_server.consumers.fold.worker import FoldWorker
 from engramlog_server.events.errors import LogGap
 from engramlog_server.events.partitions import LogKeys
-from engramlog_server.events.redis.client import connect
-from engramlog_server.events.redis.gap import look, refuse_gap, refuse_gap_seen
+from engramlog_server.events.redis.durability import look, refuse_gap, refuse_gap_seen
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import AT_ONCE, Script, Wire, open_wire, run_many
 from engramlog_server.projections.redis.builds import BuildKeys
 from engramlog_server.projections.redis.create import open_store

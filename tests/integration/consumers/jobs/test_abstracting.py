@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.consumers.jobs.abstracting import AbstractionJob, AbstractionRun
+from engramlog_server.consumers.jobs.reviewing import AbstractionJob, AbstractionRun
 from engramlog_server.events.catalogue import FactAsserted
 from engramlog_server.events.errors import ModelFailed
 from engramlog_server.projections.models.chat import ModelUsage

@@ -9,11 +9,10 @@ from collections.abc import Iterator
 import pytest
 import redis
 
-from engramlog_server.consumers.jobs.leader import STOPPED, queue_name, schedule_key
+from engramlog_server.consumers.jobs.queue import JobScheduler
 from engramlog_server.consumers.jobs.run import KINDS
-from engramlog_server.consumers.jobs.scheduler import JobScheduler
-from engramlog_server.consumers.jobs.status import MOST_ERROR, MOST_JOBS, job_board
-from engramlog_server.events.redis.client import connect
+from engramlog_server.consumers.jobs.schedule import MOST_ERROR, MOST_JOBS, STOPPED, job_board, queue_name, schedule_key
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.projections.shapes import JobBoard
 from tests.servers import RedisServer

@@ -13,8 +13,8 @@ import pytest
 from engramlog_server.consumers.fold.rebuild import rebuild_partition
 from engramlog_server.consumers.jobs.embedding import BATCH, EmbeddingJob
 from engramlog_server.consumers.jobs.opened import JobResources, Lent
+from engramlog_server.consumers.jobs.queue import JobScheduler
 from engramlog_server.consumers.jobs.run import KINDS, run, serving, usual
-from engramlog_server.consumers.jobs.scheduler import JobScheduler
 from engramlog_server.consumers.verify import partition as verify_module
 from engramlog_server.consumers.verify.keys import scan_partition
 from engramlog_server.events.catalogue import (
@@ -28,8 +28,8 @@ from engramlog_server.events.catalogue import (
 )
 from engramlog_server.events.errors import DamagedState, EmbedderFailed, StoreFull
 from engramlog_server.events.partitions import LogKeys, partition_of, spread_tags
-from engramlog_server.events.redis.client import connect
 from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import WirePool, open_wire
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.wiring import open_application

@@ -13,9 +13,9 @@ from engramlog_server.consumers.jobs import episodes as redis_sessions
 from engramlog_server.consumers.jobs import lifecycle as redis_lifecycle
 from engramlog_server.consumers.jobs.episodes import EpisodeJob, Seen
 from engramlog_server.consumers.jobs.opened import JobResources
+from engramlog_server.consumers.jobs.queue import JobScheduler
 from engramlog_server.consumers.jobs.raw_memories import JUDGE
 from engramlog_server.consumers.jobs.run import kinds_of, run, serving
-from engramlog_server.consumers.jobs.scheduler import JobScheduler
 from engramlog_server.events.envelope import AnyEvent, decode, from_micros, prepare
 from engramlog_server.events.errors import ModelFailed
 from engramlog_server.events.redis.wire import open_wire

@@ -11,16 +11,13 @@ from typing import Any
 import pytest
 
 from engramlog_server.api.exchange.turns import ImportOptions, import_turns
-from engramlog_server.consumers.jobs.job import JobValidator
-from engramlog_server.consumers.jobs.leader import done_field, schedule_key
 from engramlog_server.consumers.jobs.opened import JobResources, Lent
+from engramlog_server.consumers.jobs.queue import JobValidator, JobWorker, lifecycle_queue, store_queue
 from engramlog_server.consumers.jobs.run import FUNCTION, run, serving
-from engramlog_server.consumers.jobs.scheduler import lifecycle_queue
-from engramlog_server.consumers.jobs.status import lifecycle_status
-from engramlog_server.consumers.jobs.worker import JobWorker, store_queue
+from engramlog_server.consumers.jobs.schedule import done_field, lifecycle_status, schedule_key
 from engramlog_server.events.alarms import OWNER_TOO_LARGE, Alarms, TellingAlarms
 from engramlog_server.events.envelope import canonical, decode
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.wiring import open_application

@@ -17,13 +17,18 @@ from rq.job import Job
 from rq.registry import FailedJobRegistry, FinishedJobRegistry
 from rq.webhook import Webhook
 
-from engramlog_server.consumers.jobs.job import MOST_ID, SHOWN, SUBJECTS
-from engramlog_server.consumers.jobs.leader import REFUSED, schedule_key
+from engramlog_server.consumers.jobs.queue import (
+    FAILED_SECONDS,
+    MOST_ID,
+    SHOWN,
+    SUBJECTS,
+    JobScheduler,
+    lifecycle_queue,
+)
 from engramlog_server.consumers.jobs.run import FUNCTION
-from engramlog_server.consumers.jobs.scheduler import FAILED_SECONDS, JobScheduler, lifecycle_queue
-from engramlog_server.consumers.jobs.status import lifecycle_status
+from engramlog_server.consumers.jobs.schedule import REFUSED, lifecycle_status, schedule_key
 from engramlog_server.events.redis.alarms import RedisAlarms
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import WirePool, open_wire
 from tests.integration.live import Live, live_store, wait_until
 from tests.integration.served import Served, job_worker, scheduled

@@ -16,12 +16,12 @@ import pytest
 import redis
 from rq.job import Job
 
-from engramlog_server.consumers.jobs.leader import queue_name
+from engramlog_server.consumers.jobs.queue import lifecycle_queue
 from engramlog_server.consumers.jobs.run import FUNCTION
-from engramlog_server.consumers.jobs.scheduler import lifecycle_queue
+from engramlog_server.consumers.jobs.schedule import queue_name
 from engramlog_server.events.catalogue import TurnRecorded
 from engramlog_server.events.envelope import prepare
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.validation import make_event
 from tests.doubles.model_endpoint import completion, model_endpoint
 from tests.doubles.scripted import Asked, Reply

@@ -14,13 +14,12 @@ import pytest
 import redis
 from rq import Queue
 
-from engramlog_server.consumers.jobs.leader import Leader, done_field, schedule_key
+from engramlog_server.consumers.jobs.queue import JobScheduler, lifecycle_queue
 from engramlog_server.consumers.jobs.run import EXTRACT, KINDS, usual
-from engramlog_server.consumers.jobs.scheduler import JobScheduler, lifecycle_queue
-from engramlog_server.consumers.jobs.status import lifecycle_status
+from engramlog_server.consumers.jobs.schedule import Leader, done_field, lifecycle_status, schedule_key
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import StoreUnavailable
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import open_wire
 from tests.patience import PATIENCE
 from tests.servers import RedisServer

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import msgspec
 import pytest
 
-from engramlog_server.consumers.verify import levels as redis_levels
-from engramlog_server.consumers.verify.levels import Levels
+from engramlog_server.consumers.verify import partition as redis_levels
+from engramlog_server.consumers.verify.partition import Levels
 from engramlog_server.events.catalogue import SensitivityRaised, SensitivitySet
 from engramlog_server.events.envelope import Marker, Marks, from_micros, prepare
 from engramlog_server.events.partitions import LogKeys, partition_of

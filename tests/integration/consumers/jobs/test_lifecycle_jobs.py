@@ -16,9 +16,8 @@ from rq.registry import FailedJobRegistry, FinishedJobRegistry, ScheduledJobRegi
 
 from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs, owners_of
 from engramlog_server.consumers.jobs.opened import UNFOLDED_IN_A_ROW
+from engramlog_server.consumers.jobs.queue import ABANDONED_SECONDS, JobScheduler
 from engramlog_server.consumers.jobs.run import run, serving
-from engramlog_server.consumers.jobs.scheduler import JobScheduler
-from engramlog_server.consumers.jobs.worker import ABANDONED_SECONDS
 from engramlog_server.events.catalogue import MemoryDeleted
 from engramlog_server.events.envelope import (
     AnyEvent,
@@ -40,7 +39,7 @@ from engramlog_server.events.errors import (
 )
 from engramlog_server.events.log import Appendable, AppendReceipt
 from engramlog_server.events.partitions import partition_of
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.events.validation import make_event
 from engramlog_server.projections.laws.modes import effective_levels
@@ -375,7 +374,7 @@ def test_daily_jobs_merge_and_link_and_replay_only_for_who_asked(jobs: Jobs, ser
 
 
 def test_owners_are_read_in_pages_from_the_live_build(jobs: Jobs, live: Live, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("engramlog_server.events.redis.scan.PAGE", 7)
+    monkeypatch.setattr("engramlog_server.events.redis.wire.PAGE", 7)
     owners = [f"owner-{n}" for n in range(100)]
     live.append(*(live.created(owner, "m") for owner in owners))
     wait_until(live.folded)
@@ -398,7 +397,7 @@ def test_a_job_that_failed_is_tried_again_later_and_at_last_left_to_the_next_tic
 ) -> None:
     jobs.tell("ada", *due(3))
     wait_until(live.folded)
-    monkeypatch.setattr("engramlog_server.consumers.jobs.scheduler.RETRY.intervals", [1, 1, 1])
+    monkeypatch.setattr("engramlog_server.consumers.jobs.queue.RETRY.intervals", [1, 1, 1])
     partition = partition_of("ada", 4)
     scheduler = tick(live, server.url)
     with monkeypatch.context() as broken:

@@ -11,7 +11,7 @@ from threading import Thread
 import msgspec
 import pytest
 
-from engramlog_server.consumers.verify.oracle import Oracle
+from engramlog_server.consumers.verify.findings import Oracle
 from engramlog_server.consumers.verify.partition import verify_partition
 from engramlog_server.events.catalogue import MemoryDeleted
 from engramlog_server.events.errors import UnderReplicated

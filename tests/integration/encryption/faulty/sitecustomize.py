@@ -62,7 +62,7 @@ def append_fails(module: Any) -> None:
 
 FAULTS: dict[str, Callable[[Any], None]] = {
     "engramlog_server.consumers.fold.worker": worker_ends,
-    "engramlog_server.consumers.jobs.scheduler": never_again,
+    "engramlog_server.consumers.jobs.queue": never_again,
     "engramlog_server.consumers.jobs.run": job_fails,
     "engramlog_server.events.redis.log": append_fails,
 }

@@ -34,7 +34,7 @@ from engramlog_server.events.catalogue import (
     TurnRecorded,
     WordsErasure,
 )
-from engramlog_server.events.encryption.cipher import salts_id
+from engramlog_server.events.cipher import salts_id
 from engramlog_server.events.envelope import (
     AnyEvent,
     Prepared,
@@ -45,8 +45,7 @@ from engramlog_server.events.envelope import (
     micros,
     prepare,
 )
-from engramlog_server.events.of_the_store import ERASURES
-from engramlog_server.events.partitions import LogKeys, partition_of
+from engramlog_server.events.partitions import ERASURES, LogKeys, partition_of
 from engramlog_server.events.redis.log import entries
 from engramlog_server.events.validation import make_event
 from engramlog_server.ops.erasure.fence_list import ErasureStep

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from engramlog_server.consumers.erasure import LogSoFar, count_entries, opened_of, read_log, wipe_entries
-from engramlog_server.events.encryption.key_store import Wiped
 from engramlog_server.events.errors import LogGap
+from engramlog_server.events.keys import Wiped
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.wire import Argument, ServerWire, open_wire
 from engramlog_server.projections.reports.erasure import Reach

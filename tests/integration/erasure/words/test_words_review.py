@@ -32,12 +32,11 @@ from engramlog_server.events.catalogue import (
     ValueRejected,
     WordsErasure,
 )
-from engramlog_server.events.encryption.key_store import Wiped
 from engramlog_server.events.envelope import derived_id
 from engramlog_server.events.errors import DamagedState, InputError
+from engramlog_server.events.keys import Wiped
 from engramlog_server.events.partitions import LogKeys
-from engramlog_server.events.redis.opening import owner_mark, turn_mark
-from engramlog_server.events.redis.secrets import read_cipher
+from engramlog_server.events.redis.secrets import owner_mark, read_cipher, turn_mark
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.ops.erasure.fence_list import ErasureStep, WordsGoing
 from engramlog_server.ops.erasure.machine import readmit_owner

@@ -11,8 +11,8 @@ import pytest
 from engramlog_server.consumers.fold.rebuild import rebuild_partition
 from engramlog_server.consumers.verify.partition import verify_partition
 from engramlog_server.events.catalogue import MemoryErased, MemoryMentioned, MemoryMerged, TurnRecorded
-from engramlog_server.events.encryption.key_store import has_words
-from engramlog_server.events.encryption.skeleton import is_left, is_wordless
+from engramlog_server.events.envelope import is_left, is_wordless
+from engramlog_server.events.keys import has_words
 from engramlog_server.projections.memory.record import Memory
 from tests.integration.erasure.words.erased_words import (
     ADA,

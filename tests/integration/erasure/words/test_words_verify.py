@@ -12,10 +12,10 @@ import pytest
 from redis import Redis
 
 from engramlog_server.consumers.fold.rebuild import rebuild_partition
-from engramlog_server.events.encryption.cipher import salts_id
-from engramlog_server.events.encryption.key_store import KeyStore, Wiped, wiped_value
+from engramlog_server.events.cipher import salts_id
 from engramlog_server.events.envelope import new_event_id
 from engramlog_server.events.errors import DamagedState
+from engramlog_server.events.keys import KeyStore, Wiped, wiped_value
 from engramlog_server.ops.erasure.fence_list import FenceList
 from engramlog_server.ops.keys.store import FileKeyStore
 from tests.integration.erasure.words.erased_words import ADA, CANARY, GOING, ErasingWords, leaks

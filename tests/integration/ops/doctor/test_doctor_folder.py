@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from engramlog_server.events.partitions import partition_of
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.ops.clock import now, now_micros
 from engramlog_server.ops.doctor.checks import examine

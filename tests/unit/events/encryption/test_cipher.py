@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.events.encryption.cipher import (
+from engramlog_server.events.cipher import (
     BODIES,
     BODY_MARK,
     NotOpened,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.events.encryption.cipher import BODIES, MARK, VALUES, NotExpanded, compressed, expanded
+from engramlog_server.events.cipher import BODIES, MARK, VALUES, NotExpanded, compressed, expanded
 
 TURN = (
     b'{"actor":"user","data":{"role":"user","text":"Next Monday I am going to Oslo with Mara, mostly because of the boiler.",'

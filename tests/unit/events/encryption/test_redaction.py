@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from traceback import format_exception
 
-from engramlog_server.events.encryption.redaction import told_by, trace_of, untold
-from engramlog_server.events.errors import DamagedState, InputError, StoreUnavailable
+from engramlog_server.events.errors import DamagedState, InputError, StoreUnavailable, told_by, trace_of, untold
 
 SAID = "what somebody said"
 

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from engramlog_server.events.encryption.key_ring import KeyRing, key_id
-from engramlog_server.events.encryption.seals import Seals, Wrapped
 from engramlog_server.events.errors import KeyUnavailable, StoreMismatch
+from engramlog_server.events.keys import KeyRing, Seals, Wrapped, key_id
 from tests.doubles.keys import MemoryKeys
 from tests.rows import each_row
 

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engramlog_server.events.redis.address import MOST_NODES, SCHEMES, ServerPlace, read_address
-from engramlog_server.events.redis.client import connect
+from engramlog_server.events.redis.server import connect
 from tests.examples import examples
 from tests.rows import each_row
 

@@ -6,7 +6,7 @@ import pytest
 
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import LogGap
-from engramlog_server.events.redis.gap import gap_of, refuse_holes
+from engramlog_server.events.redis.durability import gap_of, refuse_holes
 from tests.rows import each_row
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.consumers.backup import rows as backup_rows
-from engramlog_server.consumers.backup.rows import DamagedRows, RowKind, frame, rows
+from engramlog_server.consumers import backup as backup_rows
+from engramlog_server.consumers.backup import DamagedRows, RowKind, frame, rows
 from engramlog_server.ops.backup.folder import (
     BACKUP_FORMAT,
     BackupFile,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.events.redis.cluster.slot_map import KnownNode, others, read_nodes
+from engramlog_server.events.redis.slot_map import KnownNode, others, read_nodes
 from engramlog_server.ops.doctor import servers as decide
 from engramlog_server.ops.doctor.findings import REDIS, CheckFinding
 

@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from engramlog_server.events.errors import StoreUnavailable
-from engramlog_server.events.of_the_store import label_of
+from engramlog_server.events.partitions import label_of
 from engramlog_server.ops.erasure import fence_list
 from engramlog_server.ops.erasure.fence_list import ErasureStep, FenceList, list_path, open_erasures
 from engramlog_server.ops.settings import Settings

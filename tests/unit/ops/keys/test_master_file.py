@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from engramlog_server.events.encryption.key_ring import KeyRing, key_id
-from engramlog_server.events.encryption.seals import Wrapped
 from engramlog_server.events.errors import KeyUnavailable
+from engramlog_server.events.keys import KeyRing, Wrapped, key_id
 from engramlog_server.ops.keys.master import (
     NAME,
     KeyFile,

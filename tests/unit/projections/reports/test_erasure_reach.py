@@ -8,8 +8,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engramlog_server.events.encryption.skeleton import is_wordless, without_words
-from engramlog_server.events.envelope import decode, encode
+from engramlog_server.events.envelope import decode, encode, is_wordless, without_words
 from engramlog_server.projections.reports.erasure import OwnersLog, Reach, turn_name
 from tests.examples import examples
 from tests.given.events import (

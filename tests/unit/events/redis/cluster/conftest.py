@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from engramlog_server.events.redis.cluster import routing, slot_map
-from engramlog_server.events.redis.cluster import wire as wire_module
+from engramlog_server.events.redis import cluster as cluster_module
+from engramlog_server.events.redis import slot_map
 from tests.doubles.cluster_nodes import Clock, FakeCluster
 
 
@@ -15,9 +15,9 @@ from tests.doubles.cluster_nodes import Clock, FakeCluster
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     """The clock of all that tries again."""
     found = Clock()
-    for module in (routing, routing, slot_map, wire_module):
+    for module in (cluster_module, slot_map):
         monkeypatch.setattr(module, "monotonic", found.read)
-    monkeypatch.setattr(wire_module, "sleep", found.sleep)
+    monkeypatch.setattr(cluster_module, "sleep", found.sleep)
     return found
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from engramlog_server.events.errors import StoreError, StoreUnavailable, UnderReplicated
-from engramlog_server.events.redis.cluster import wire as wire_module
+from engramlog_server.events.redis import cluster as cluster_module
 from engramlog_server.events.redis.wire import WirePool
 from tests.doubles.cluster_nodes import CUT, HALF, OK, SILENCE, Clock, FakeCluster, at, refusal, resp, wire_to
 
@@ -75,7 +75,7 @@ def test_a_node_that_hangs_is_waited_for_once_and_not_by_each_who_asks(clock: Cl
 
 
 def test_a_node_that_hangs_is_let_go_of_once_another_took_its_place(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(wire_module, "HANGS_SECONDS", 0.05)
+    monkeypatch.setattr(cluster_module, "HANGS_SECONDS", 0.05)
     with FakeCluster(timeout=60.0) as cluster:
         wire, key = wire_to(cluster), at(cluster, 0)[0]
         cluster.nodes[0].answers.extend([OK, SILENCE])

@@ -6,8 +6,8 @@ import pytest
 import redis
 
 from engramlog_server.events.errors import StoreError, StoreUnavailable
-from engramlog_server.events.redis.cluster import wire as wire_module
-from engramlog_server.events.redis.cluster.routing import NoNode, slot_of
+from engramlog_server.events.redis import cluster as cluster_module
+from engramlog_server.events.redis.cluster import NoNode, slot_of
 from engramlog_server.events.redis.wire import Argument, Script, as_store_error, packed
 from tests.doubles.cluster_nodes import CUT, HALF, OK, SILENCE, Clock, FakeCluster, at, moved, refusal, resp, wire_to
 from tests.rows import each_row
@@ -213,7 +213,7 @@ def test_a_place_that_cannot_be_is_not_followed(cluster: FakeCluster, clock: Clo
 def test_what_was_sent_and_not_answered_is_told_and_never_sent_again(
     ends: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(wire_module, "HANGS_SECONDS", 0.05)
+    monkeypatch.setattr(cluster_module, "HANGS_SECONDS", 0.05)
     with FakeCluster(timeout=0.2, patience=5.0) as cluster:
         wire, keys = wire_to(cluster, 5.0), at(cluster, 0)
         for ask in (

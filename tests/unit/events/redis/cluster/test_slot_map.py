@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from redis.exceptions import MovedError
 
 from engramlog_server.events.errors import StoreMismatch, StoreUnavailable
-from engramlog_server.events.redis.cluster import slot_map
-from engramlog_server.events.redis.cluster.slot_map import MOST_NODES, SLOTS, NotACluster, SlotMap, place_of, read_slots
+from engramlog_server.events.redis import slot_map
+from engramlog_server.events.redis.slot_map import MOST_NODES, SLOTS, NotACluster, SlotMap, place_of, read_slots
 from tests.doubles.cluster_nodes import HOST, OK, FakeCluster, refusal, resp
 from tests.examples import examples
 from tests.patience import PATIENCE

@@ -15,6 +15,11 @@ from hashlib import blake2b
 from struct import Struct
 from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+SECRET_BYTES = 32
+"""Bytes of an owner's secret."""
 MARK = b"\xc1"
 """What compressed bytes begin with: neither JSON nor MessagePack begins with it."""
 _SHORT = 4_096
@@ -113,9 +118,6 @@ def expanded(stored: bytes, dictionary: bytes) -> bytes:
         raise NotExpanded("compressed bytes that are cut, or followed by others")
     return plain
 
-
-if TYPE_CHECKING:
-    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 BODY_MARK = b"\x02"
 """What a sealed body begins with; one that lies open is JSON, and begins with `{`."""

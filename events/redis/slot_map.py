@@ -19,7 +19,6 @@ from redis.retry import Retry
 from engramlog_server.events.errors import StoreMismatch, StoreUnavailable
 from engramlog_server.events.partitions import SLOTS
 from engramlog_server.events.redis.address import ServerPlace
-from engramlog_server.events.redis.cluster.routing import told_of
 from engramlog_server.events.redis.wire import AGAIN, Wire, as_store_error
 
 NONE = ""
@@ -31,6 +30,16 @@ _UNKNOWN = (None, b"", b"?")
 """A host that the node does not know, or that is the one it was asked at."""
 _PRIMARY = 2
 """Where a row names its primary; first and last slot stand before it, replicas after it."""
+
+
+def told_of(name: str, error: StoreUnavailable, *, not_done: bool = False) -> StoreUnavailable:
+    """The same error with the node that it is about."""
+    told: dict[str, Any] = {"retry_after": 1, **error.context, "node": name}
+    begins = f"node {name} of the cluster: "
+    message = error.message if error.message.startswith(begins) else begins + error.message
+    found = StoreUnavailable(message, not_done=not_done or error.not_done, **told)
+    found.__cause__ = error
+    return found
 
 
 class NotACluster(ValueError):
