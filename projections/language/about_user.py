@@ -296,15 +296,30 @@ _DOING_ENGLISH = regex(
         rf"\b(?:I|[Ww]e){_BEFORE} (?P<doing>(?:{either(words('doing', 'english'))})\b(?P<what>(?:[ '-]+[\w'&+]+){{1,8}}))"
     )
 )
+_I_CHINESE = (
+    "(?:我(?:们)?(?!的?(?:{0}|朋友|同[事学桌]|邻居|室友|老师|老板))[^，。！？,!?我想会要算望没不别可能如若]{{0,{1}}}?)"
+)
+"""The speaker and up to so many characters behind, but not one of their people."""
 _DOING_CHINESE = regex(
     lambda: (
-        r"(?:我(?:们)?[^，。！？,!?我想会要算望没不别可能如若]{0,6}?"
+        rf"(?:{_I_CHINESE.format(chinese_kin(), 6)}"
         r"|^(?:最近|今天|昨天|昨晚|上?周末|平时|有空|经常|常常|每天|一直|又|也|还|正在|在|刚刚?)+)"
-        rf"(?P<doing>(?:{either(words('doing', 'chinese'))})[了过着]?(?P<what>[^，。！？,!?]{{1,12}}))"
+        rf"(?<![大中小同])(?!学[校生期院历])(?P<doing>(?:{either(words('doing', 'chinese'))})[了过着]?"
+        r"(?P<what>[^，。！？,!?]{1,12}))"
     )
 )
+_ACTIVE = regex(
+    lambda: rf"{_I_CHINESE.format(chinese_kin(), 10)}(?P<doing>(?P<what>{either(words('activities', 'chinese'))}))"
+)
+_GOES_ON = regex(
+    lambda: (
+        rf"^(?:一起|又|还|也|就|然后|再|后来|最后|并|并且)*(?P<doing>(?:{either(words('doing', 'chinese'))})[了过着]"
+        r"(?P<what>[^，。！？,!?]{1,12}))"
+    )
+)
+"""A clause without a subject behind one in which the speaker does something: 我去了电影院，看了一部电影."""
 _CLAUSES = regex("(?<=[，；。！？])")
-_UNREAL = regex(r"\?|？|(?i:\b(?:if|would|could|might|never|used to)\b)")
+_UNREAL = regex(r"\?|？|(?i:\b(?:if|would|could|might|never|used to)\b)|要是|如果|假如|打算|计划|准备(?!了)|以前")
 
 
 class Doing(NamedTuple):
@@ -325,7 +340,9 @@ def verbs() -> frozenset[str]:
 def doings(text: str) -> Iterator[Doing]:
     """Activities and likings of the speaker of a text, in order."""
     for sentence in sentences(text[:MOST_OF_DOINGS].translate(_APOSTROPHES)):
+        led = False
         for clause in _CLAUSES.split(sentence):
-            if not _UNREAL.search(clause):
-                for form in (_DOING_ENGLISH, _DOING_CHINESE):
-                    yield from (Doing(found["what"].strip(), found["doing"].strip()) for found in form.finditer(clause))
+            forms = (_DOING_ENGLISH, _DOING_CHINESE, _ACTIVE, *((_GOES_ON,) if led else ()))
+            found = [] if _UNREAL.search(clause) else [one for form in forms for one in form.finditer(clause)]
+            led = bool(found)
+            yield from dict.fromkeys(Doing(one["what"].strip(), one["doing"].strip()) for one in found)

@@ -1,6 +1,6 @@
 """Merging what says the same in the same frame, by rule or by a model, and linking what is related (memory.md, sections 5 and 10).
 
-    merge: similarity >= 0.75, of words or of vectors, and the same said: by the same words, or by `same_content`
+    merge: similarity >= 0.75, of words or of vectors, and the same said: by the same words, or by `similar.content`
     link:  similarity of words 0.5 to 0.8
 
 Vectors alone merge nothing: what differs in one word is as near as a paraphrase. What no rule knows to be the same is shown to a

@@ -1,7 +1,7 @@
 """Patterns: what several memories have in common becomes a memory that names them (seed 000, phase 3). Pure.
 
 **By rules**: the same triple said on several days is a pattern at once. What shares but a word is proposed, and waits for a
-person: triples of one predicate, and turns in which somebody does or likes something, whichever way (`language.doings`). Measured
+person: triples of one predicate, and turns in which somebody does or likes something, whichever way (`about_user.doings`). Measured
 on real talk: where predicate and object are the same, what they have in common is certain; where objects share but a word, a
 person has to look at it; and 700 turns have 40 triples, hardly three of one predicate and word, so turns count too. A pattern of
 which a piece no longer stands goes, and is made anew of what is left where that is enough. What a person would not have, he is

@@ -73,7 +73,7 @@ class _Folds(dict[int, str]):
 
 
 def read_as(character: str) -> str:
-    """What one character is read as; nothing for one that shows nothing. `normal_letters` reads by it too, under a version."""
+    """What one character is read as; nothing for one that shows nothing. `statements` reads by it too, under a version."""
     if HIDDEN.match(character):
         return character if character in "\t\n\r" else ""
     plain = unicodedata.normalize("NFKC", character)

@@ -15,6 +15,9 @@ from tests.rows import each_row
         ("I'm trying to set up my kiln, and I hope it works", ["trying to set up my kiln"]),
         ("最近我在学陶艺，很有意思。周末去爬山了。", ["学陶艺", "去爬山了"]),
         ("我很喜欢陶艺！", ["喜欢陶艺"]),
+        ("我每天早上六点跑步。", ["跑步"]),
+        ("今天我去了电影院，看了一场新上映的电影。", ["去了电影院", "看了一场新上映的电影"]),
+        ("我是小学老师，我在大学里参加了社团", ["参加了社团"]),
     ],
 )
 def test_a_doing_is_told_with_its_verb(text, told) -> None:
@@ -27,6 +30,9 @@ def test_a_doing_is_told_with_its_verb(text, told) -> None:
         ("Do I like pottery?",), ("I would join a pottery class",), ("If I start pottery, I might paint pots",),
         ("I never played chess",), ("I used to play chess",), ("You play chess",), ("I want to play chess",),
         ("我想学陶艺",), ("我不喜欢陶艺",), ("我会去学陶艺的",), ("你喜欢陶艺",), ("我喜欢陶艺吗？",), ("",),
+        ("我妈妈练瑜伽。",), ("我爸去钓鱼了。",), ("要是有空我就去看电影。",), ("我打算学游泳。",),
+        ("我朋友徒步去了，看了一场电影。",),
+        ("我想去，看了一部电影的介绍。",),
         ("x " * MOST_OF_DOINGS,),
     ],
 )  # fmt: skip
