@@ -332,7 +332,7 @@ class Settings(BeyondSettings, SealingSettings):
     extraction: str = "rules"
     """Extraction of statements from new turns: `rules`, right after the write; `model`, in a job; `off`, only on request."""
     reviewer: str = "rule"
-    """Reviewer of memories under the tiered profile, of merges and of patterns (`cleanup --job`): `rule` or `model`."""
+    """Reviewer of memories under the tiered profile, of merges, and of patterns (`cleanup --job abstract`): `rule` or `model`."""
     summaries: str = "extractive"
     """How job workers write episodes: `extractive` or `model`; `off` makes none."""
 

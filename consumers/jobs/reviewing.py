@@ -301,6 +301,11 @@ ASKING: Mapping[str, _Asking] = {
 """In the order in which they ask."""
 
 
+def merges_since(seq: int) -> Mapping[str, _Asking]:
+    """Asks about merges alone, and only if a statement of the group was written behind this position."""
+    return {MERGE: ASKING[MERGE]._replace(questions=partial(alike_statements, since=seq))}
+
+
 @dataclass(slots=True)
 class AbstractionRun:
     """What a run of the other jobs did for one owner, and what a model was asked about merges and patterns."""
@@ -328,8 +333,15 @@ class AbstractionRun:
 class AbstractionJob:
     """`jobs`, which do all that rules do and perhaps review by a model; then a model is asked for merges and patterns."""
 
-    def __init__(self, jobs: LifecycleJobs | ReviewJob, lifecycle: LifecycleJobs, chat: Callable[[], Chat]) -> None:
+    def __init__(
+        self,
+        jobs: LifecycleJobs | ReviewJob,
+        lifecycle: LifecycleJobs,
+        chat: Callable[[], Chat],
+        asking: Mapping[str, _Asking] = ASKING,
+    ) -> None:
         self._jobs = jobs
+        self._asking = asking
         self._lifecycle = lifecycle
         self._chat = chat
         self.reviewer = jobs.reviewer
@@ -339,7 +351,7 @@ class AbstractionJob:
     ) -> AbstractionRun:
         """What the jobs would do, and how much the model would be asked; it is not."""
         planned = AbstractionRun(self._jobs.plan(owner, jobs, now=now, check=check))
-        for asking in _named(jobs):
+        for asking in self._named(jobs):
             planned.model = self._chat().model
             planned.questions += len(self._questions(asking, owner, now, check))
         return planned
@@ -355,7 +367,7 @@ class AbstractionJob:
     ) -> AbstractionRun:
         """The jobs in their order, then the model. Raises as `LifecycleJobs.carry_out`, and what making the model raises."""
         done = AbstractionRun(self._jobs.carry_out(owner, jobs, now=now, on_progress=on_progress, check=check))
-        for asking in _named(jobs):
+        for asking in self._named(jobs):
             self._ask(asking, done, owner, now, on_progress, check)
             if done.down:
                 break
@@ -397,6 +409,5 @@ class AbstractionJob:
         done.other.appended += appended.appended
         done.other.position = appended.position or done.other.position
 
-
-def _named(jobs: Sequence[str]) -> list[_Asking]:
-    return [asking for name, asking in ASKING.items() if name in jobs]
+    def _named(self, jobs: Sequence[str]) -> list[_Asking]:
+        return [asking for name, asking in self._asking.items() if name in jobs]

@@ -31,7 +31,7 @@ from engramlog_server.consumers.jobs.opened import (
 )
 from engramlog_server.consumers.jobs.owner_texts import folded_to, live_build, owners_since
 from engramlog_server.consumers.jobs.raw_memories import judge_raw
-from engramlog_server.consumers.jobs.reviewing import REVIEW, ReviewJob
+from engramlog_server.consumers.jobs.reviewing import REVIEW, AbstractionJob, ReviewJob, merges_since
 from engramlog_server.consumers.jobs.schedule import STOPPED, done_field, folded_field, schedule_key
 from engramlog_server.consumers.verify.partition import Levels
 from engramlog_server.events.alarms import LOG_CHANGED, LOG_ROLLED_BACK, PARTITION_GAP
@@ -48,7 +48,14 @@ from engramlog_server.projections.embedding.likeness import Likeness
 from engramlog_server.projections.lifecycle import LEVELS
 from engramlog_server.projections.lifecycle.extraction import JUDGE, RULES
 from engramlog_server.projections.lifecycle.review import ModelReviewer
-from engramlog_server.projections.models.chat import FOR_EXTRACTION, FOR_REVIEW, FOR_SUMMARIES, Chat, CountedChat
+from engramlog_server.projections.models.chat import (
+    FOR_EXTRACTION,
+    FOR_PATTERNS,
+    FOR_REVIEW,
+    FOR_SUMMARIES,
+    Chat,
+    CountedChat,
+)
 from engramlog_server.projections.redis.vectors import Meanings
 
 UPKEEP_JOBS = ("sweep", "review")
@@ -59,17 +66,22 @@ REVIEW_SECONDS = 180.0
 
 def upkeep(opened: OpenedStore, partition: int) -> Walked:
     """The lifecycle, then vectors of purged memories, which are removed also if nothing is embedded any more."""
-    walked = lifecycle(opened, partition, UPKEEP_JOBS)
+    chat = opened.served.chat if opened.served.reviewer != RULE else None
+    carry_out = opened.lifecycle.carry_out if chat is None else ReviewedByModel(opened, chat).carry_out
+    walked = lifecycle(opened, partition, UPKEEP_JOBS, carry_out)
     if opened.vectors.models():
         EmbeddingJob(opened.vectors, None, opened.served.tell).walk(partition, stop=opened.served.stop.is_set)
     return walked
 
 
-def lifecycle(opened: OpenedStore, partition: int, jobs: Sequence[str], failed: set[str] | None = None) -> Walked:
+def lifecycle(
+    opened: OpenedStore,
+    partition: int,
+    jobs: Sequence[str],
+    carry_out: Callable[..., LifecycleRun],
+    failed: set[str] | None = None,
+) -> Walked:
     """The lifecycle jobs for every owner of a partition; owners with a failure are added to `failed`."""
-    carry_out: Callable[..., LifecycleRun] = opened.lifecycle.carry_out
-    if REVIEW in jobs and opened.served.reviewer != RULE and (chat := opened.served.chat) is not None:
-        carry_out = ReviewedByModel(opened, chat).carry_out
 
     def do(owner: str, go_on: Callable[..., None]) -> int:
         return carry_out(owner, jobs, on_progress=go_on).appended
@@ -107,16 +119,56 @@ class ReviewedByModel:
         return monotonic() > self._until
 
 
+MERGE_SECONDS = 180.0
+"""After so long no model is asked about the merges of a partition any more: `cleanup --job merge` asks about the rest."""
 DAILY_JOBS = ("merge", "link", "replay", "abstract")
 """Names in `projections.lifecycle.JOBS`."""
 
 
+class MergedByModel:
+    """`LifecycleJobs.carry_out`, of which `merge` also asks a model, while it answers and there is time.
+
+    It is asked only about groups with a statement behind `since`, a position of the log: about each group once.
+    """
+
+    def __init__(self, opened: OpenedStore, chat: Lent[Chat], since: int) -> None:
+        self._served = opened.served
+        self._lifecycle = opened.lifecycle
+        self._chat = chat
+        self._until = monotonic() + MERGE_SECONDS
+        self._merging = AbstractionJob(self._lifecycle, self._lifecycle, chat, merges_since(since))
+
+    def carry_out(self, owner: str, jobs: Sequence[str], *, on_progress: Callable[[int, int], None]) -> LifecycleRun:
+        """The jobs; by rules alone if the model rests, or the time is over."""
+        if self._chat.rests or monotonic() > self._until:
+            return self._lifecycle.carry_out(owner, jobs, on_progress=on_progress)
+        try:
+            done = self._merging.carry_out(owner, jobs, on_progress=on_progress)
+        except BadSetting as error:  # the model cannot be made: what rules do is done
+            model_stopped(self._served, self._chat, "merging", error.message)
+            return LifecycleRun(owner)
+        if done.down:
+            model_stopped(self._served, self._chat, "merging", done.failure or "")
+        return done.other
+
+
 def daily(opened: OpenedStore, partition: int) -> Walked:
-    """The daily jobs, then levels for those owners whose entries older rules judged, or none; once unused salts and keys too."""
+    """The daily jobs, then levels for those owners whose entries older rules judged, or none; once unused salts and keys too.
+
+    Merges are asked about up to the position of the last run at which the model answered.
+    """
     failed = set[str]()
     if (embedders := opened.served.embedder) is not None:
         opened.lifecycle.senses = Meanings(embedders(), opened.vectors)
-    walked = lifecycle(opened, partition, DAILY_JOBS, failed)
+    chat = opened.served.chat if opened.served.reviewer != RULE else None
+    carry_out: Callable[..., LifecycleRun] = opened.lifecycle.carry_out
+    asked_to, field = folded_to(opened.wire, opened.tags[partition]), folded_field("daily", partition)
+    if chat is not None:
+        since = opened.recorded(field)
+        carry_out = MergedByModel(opened, chat, since if since <= asked_to else 0).carry_out
+    walked = lifecycle(opened, partition, DAILY_JOBS, carry_out, failed)
+    if chat is not None and not chat.rests:
+        opened.record(field, asked_to)
     levels = Levels(opened.wire, opened.log, opened.tags[partition], partition)
     waiting = levels.waiting(opened.go_on)
 
@@ -263,7 +315,7 @@ class JobKind(NamedTuple):
 
 JOBS: Mapping[str, JobKind] = {
     "upkeep": JobKind(upkeep, None, lambda served: served.chat if served.reviewer != RULE else None, FOR_REVIEW),
-    "daily": JobKind(daily, DAY_MINUTES),
+    "daily": JobKind(daily, DAY_MINUTES, asks_for=FOR_PATTERNS),
     EXTRACT: JobKind(
         extract, 10 / 60, lambda served: served.chat if served.extraction != RULES else None, FOR_EXTRACTION
     ),

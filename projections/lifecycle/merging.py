@@ -387,8 +387,11 @@ MOST_QUESTIONS = 10
 _BLOCK = 256
 
 
-def alike_statements(view: OwnerView, now: int) -> list[tuple[ShownMemory, ...]]:  # noqa: ARG001 - as every plan is
-    """What a model would be asked: statements of one frame that are near, each in one question; none without vectors."""
+def alike_statements(view: OwnerView, now: int, since: int = 0) -> list[tuple[ShownMemory, ...]]:  # noqa: ARG001 - as a plan
+    """What a model would be asked: statements of one frame that are near, each in one question; none without vectors.
+
+    `since`: a position of the log; groups without a statement that was written behind it are left out.
+    """
     vectors = view.vectors_today
     if vectors is None:
         return []
@@ -405,6 +408,7 @@ def alike_statements(view: OwnerView, now: int) -> list[tuple[ShownMemory, ...]]
         for group in _near(np.array(rows), vectors.wholes[rows], view.parameters.merge_similarity)
     ]
     asked = [shown for group in groups if len(shown := [memories[row] for row in group]) > 1]
+    asked = [group for group in asked if max(one.created_seq for one in group) > since]
     asked.sort(key=lambda group: (-max(one.created_seq for one in group), group[0].id))
     return [
         tuple(

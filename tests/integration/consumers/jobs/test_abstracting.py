@@ -1,18 +1,26 @@
-"""The job `abstract` with a language model: rules first, then proposals, once, and what that took."""
+"""The jobs `abstract` and `merge` with a language model: rules first, then what it says, once, and what that took."""
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
 
+from engramlog_server.consumers.jobs.opened import JobResources, Lent, OpenedStore
 from engramlog_server.consumers.jobs.reviewing import AbstractionJob, AbstractionRun
+from engramlog_server.consumers.jobs.run import daily
 from engramlog_server.events.catalogue import FactAsserted
 from engramlog_server.events.errors import ModelFailed
+from engramlog_server.events.partitions import partition_of
+from engramlog_server.events.redis.server import connect
+from engramlog_server.projections.embedding.choosing import Embedders
 from engramlog_server.projections.models.chat import ModelUsage
 from tests.doubles.scripted_chat import Says, ScriptedChat
 from tests.given.events import Told, at, created, negated
+from tests.integration.consumers.jobs.test_embedding import Vectors
 from tests.integration.consumers.jobs.test_lifecycle_jobs import Jobs
 from tests.integration.live import live_store
 from tests.patience import PATIENCE
@@ -120,3 +128,75 @@ def test_rules_and_model_make_no_two_patterns_of_the_same_evidence(jobs: Abstrac
     told = jobs.run(claims)[0].as_dict()
     assert told["counts"] == {"abstract": 1}
     assert told["decisions"][0]["reason"] == "3 memories of 3 days say the same"
+
+
+# --- the daily job
+
+COFFEE = ("I drink coffee every morning at home", "At home I drink my coffee, every single morning")
+TEA = ("I drink tea every evening in bed", "In bed I drink my tea, every single evening")
+
+
+class Daily(Vectors):
+    """A live store with vectors, whose daily job has a model."""
+
+    def run(self, url: str, chat: ScriptedChat, reviewer: str = "model") -> int:
+        """How many questions it was asked."""
+        before = len(chat.asked)
+        embedders = Lent(lambda: Embedders.alone(lambda: self.embedder))
+        served = JobResources(
+            url, 10.0, lambda *_told, **_facts: None, threading.Event(), embedders, Lent(lambda: chat), reviewer
+        )
+        queue = connect(url)
+        with closing(queue), closing(OpenedStore(served, self.live.identity.store_id, "job:daily", queue)) as opened:
+            daily(opened, partition_of("ada", 2))
+        return len(chat.asked) - before
+
+    def write(self, day: int, *texts: str) -> None:
+        """New statements and their vectors."""
+        self.tell("ada", *(created(text, f"m{day + n}", day + n, category="fact") for n, text in enumerate(texts)))
+        self.job.carry_out("ada")
+
+
+@pytest.fixture
+def stood(server: RedisServer) -> Iterator[Daily]:
+    with live_store(server.url, partitions=2) as live:
+        live.start_worker("folder")
+        made = Daily(live)
+        yield made
+        made.views.close()
+        made.vectors.close()
+
+
+def apart(_asked: dict[str, Any]) -> dict[str, Any]:
+    return {"groups": []}
+
+
+def alike(_asked: dict[str, Any]) -> dict[str, Any]:
+    return {"groups": [{"same": ["M1", "M2"], "summary": COFFEE[0]}]}
+
+
+def test_the_daily_job_asks_a_configured_model_about_each_group_once(stood: Daily, server: RedisServer) -> None:
+    stood.write(0, *COFFEE)
+    chat = ScriptedChat(apart)
+    assert stood.run(server.url, chat, reviewer="rule") == 0
+    assert [stood.run(server.url, chat), stood.run(server.url, chat)] == [1, 0]
+    stood.write(5, *TEA)
+    assert stood.run(server.url, chat) == 1
+    assert sorted(one["text"] for one in chat.asked[-1]["memories"]) == sorted(TEA)
+
+
+def test_a_merge_that_the_model_confirms_to_the_daily_job_waits_for_the_user(stood: Daily, server: RedisServer) -> None:
+    stood.write(0, *COFFEE)
+    assert stood.run(server.url, ScriptedChat(alike)) == 1
+    with stood.views.view("ada", after=stood.live.log.owner_head("ada"), wait_seconds=PATIENCE) as (view, _):
+        assert [bool(one.waiting) for one in view.columns.memories] == [True, True]
+
+
+def test_where_the_model_was_down_the_daily_job_asks_again(stood: Daily, server: RedisServer) -> None:
+    stood.write(0, *COFFEE)
+
+    def down(_asked: dict[str, Any]) -> dict[str, Any]:
+        raise ModelFailed("no answer", down=True)
+
+    assert stood.run(server.url, ScriptedChat(down)) == 1
+    assert stood.run(server.url, ScriptedChat(apart)) == 1
