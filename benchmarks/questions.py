@@ -14,7 +14,7 @@ from benchmarks.texts import chinese, english
 from engramlog_server.events.text import USE
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.wiring import open_application
-from engramlog_server.projections.decide.remembering import NewTurn
+from engramlog_server.projections.decide.commands import NewTurn
 
 SIZES, QUESTIONS, WARM, AT_ONCE = (1_000, 10_000), 200, 20, 100
 LANGUAGES = {"en": english, "zh": chinese}

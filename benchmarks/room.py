@@ -11,7 +11,7 @@ from benchmarks.texts import english
 from engramlog_server.events.text import USE
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.wiring import open_application
-from engramlog_server.projections.decide.remembering import NewTurn
+from engramlog_server.projections.decide.commands import NewTurn
 from engramlog_server.projections.redis.usage import room_by_part
 
 OWNER, WARM = "ada", "warm"

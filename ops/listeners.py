@@ -29,7 +29,7 @@ from engramlog_server.ops.embedded.folder import unusable
 from engramlog_server.ops.embedded.lock import is_used, is_wanted, try_lock, wanting
 from engramlog_server.ops.embedded.process import inode_of
 from engramlog_server.ops.settings import BeyondSettings, asked_name
-from engramlog_server.projections.access.book import AccessBook
+from engramlog_server.projections.access.caller import AccessBook
 from engramlog_server.projections.shapes import ListeningTold
 
 FIRST_KEY = "engramlog key new NAME --can use --owners '*' --speak-as user,assistant --trust asserted"

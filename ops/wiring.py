@@ -66,8 +66,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from engramlog_server.api.checks import asked_by, caller_in_hand
-from engramlog_server.projections.access.book import LEAST_TOLD
-from engramlog_server.projections.access.caller import Caller
+from engramlog_server.projections.access.caller import LEAST_TOLD, Caller
 
 if TYPE_CHECKING:
     from engramlog_server.projections.redis.vectors import Meanings

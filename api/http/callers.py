@@ -18,8 +18,7 @@ from engramlog_server.api.choices import CURL
 from engramlog_server.api.http.problem import Problem, plain_problem
 from engramlog_server.api.http.server.listener import CONSOLE_PAGE, OF_THIS_MACHINE, Listener
 from engramlog_server.api.http.sessions import SESSION_PREFIX, Sessions
-from engramlog_server.projections.access.book import AccessBook
-from engramlog_server.projections.access.caller import AT_THE_FOLDER, Caller
+from engramlog_server.projections.access.caller import AT_THE_FOLDER, AccessBook, Caller
 from engramlog_server.projections.access.keys import (
     SECOND,
     UNKNOWN,

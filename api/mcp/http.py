@@ -32,7 +32,7 @@ from engramlog_server.api.http.server.listener import listener_of
 from engramlog_server.api.mcp.connection import Connection
 from engramlog_server.api.mcp.server import MemoryServer
 from engramlog_server.events.errors import EngramlogError, refused
-from engramlog_server.projections.access.book import VERBS
+from engramlog_server.projections.access.caller import VERBS
 from engramlog_server.projections.access.provider import SCOPE, ProviderRules, canonical
 
 

@@ -182,7 +182,7 @@ class SayTools:
         key: Key = None,
     ) -> TurnsAdded:
         """Record messages of a conversation word for word, so that they can be found later."""
-        from engramlog_server.projections.decide.remembering import NewTurn
+        from engramlog_server.projections.decide.commands import NewTurn
 
         said = [NewTurn(one.role, one.words, one.speaker, one.occurred_at) for one in turns]
         with self._connection.session() as asked:

@@ -28,8 +28,7 @@ from engramlog_server.projections.language.prompt_text import TokenCount, estima
 from engramlog_server.projections.language.sensitivity.level import at_most
 from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.deletion import forgotten_turns
-from engramlog_server.projections.memory.record import SECRET, Memory, trust_told
-from engramlog_server.projections.memory.sources import Asides
+from engramlog_server.projections.memory.record import SECRET, Asides, Memory, trust_told
 from engramlog_server.projections.memory.working_memory import ASKING, Injection, Said, Turn, read_said, set_aside_among
 from engramlog_server.projections.prompt.block import Block, Line
 from engramlog_server.projections.prompt.gathering import AskedTurn, always, material, rules_of

@@ -31,8 +31,7 @@ from engramlog_server.events.partitions import position_text
 from engramlog_server.projections.choices import WORKING_MESSAGES
 from engramlog_server.projections.index.conversation_index import TalkTokens
 from engramlog_server.projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese
-from engramlog_server.projections.memory.record import SECRET, check_trust, handle_of
-from engramlog_server.projections.memory.sources import Asides
+from engramlog_server.projections.memory.record import SECRET, Asides, check_trust, handle_of
 from engramlog_server.projections.memory.working_memory import Conversation, Said, Turn, conversation, set_aside_among
 from engramlog_server.projections.prompt.block import LEAST_BUDGET, PARTS, TITLES, Block, Line
 from engramlog_server.projections.prompt.gathering import (

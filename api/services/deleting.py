@@ -36,8 +36,8 @@ from engramlog_server.events.log import AppendReceipt, EventLog
 from engramlog_server.events.partitions import parse_position, partition_of, position_text
 from engramlog_server.events.standing import OWN, is_persons_word
 from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
-from engramlog_server.projections.decide.commands import Made
-from engramlog_server.projections.decide.deleting import (
+from engramlog_server.projections.decide.commands import Made, rejected_values
+from engramlog_server.projections.decide.deletion import (
     C,
     Delete,
     DeletionPlan,
@@ -53,7 +53,6 @@ from engramlog_server.projections.decide.deleting import (
     requests_of,
     still_said,
 )
-from engramlog_server.projections.decide.rejecting import rejected_values
 from engramlog_server.projections.fold.changelog import DECISIONS, id_text, reason_told
 from engramlog_server.projections.fold.working_set import trouble_with
 from engramlog_server.projections.memory.deletion import DeletionCascade

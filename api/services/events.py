@@ -61,8 +61,7 @@ from engramlog_server.projections.fold.changelog import DECISIONS
 from engramlog_server.projections.fold.owner import OwnerState
 from engramlog_server.projections.fold.working_set import names
 from engramlog_server.projections.memory.deletion import forgotten_turns
-from engramlog_server.projections.memory.record import Memory
-from engramlog_server.projections.memory.sources import Asides
+from engramlog_server.projections.memory.record import Asides, Memory
 from engramlog_server.projections.memory.working_memory import Turn, set_aside_among
 from engramlog_server.projections.redis.create import (
     HeadState,

@@ -52,8 +52,7 @@ from engramlog_server.projections.fold.owner import NO_WEIGHTS, ChangeWeights, L
 from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from engramlog_server.projections.laws import LAWS
 from engramlog_server.projections.memory.deletion import forgotten_turns
-from engramlog_server.projections.memory.record import SECRET
-from engramlog_server.projections.memory.sources import Aside
+from engramlog_server.projections.memory.record import SECRET, Aside
 from engramlog_server.projections.past.events import OwnerEvents
 from engramlog_server.projections.past.folding import Passage, fold_from, to_fold
 from engramlog_server.projections.past.moments import NotKept

@@ -21,7 +21,7 @@ from engramlog_server.events.log import EventLog
 from engramlog_server.events.partitions import partition_of, position_text
 from engramlog_server.events.standing import is_persons_word
 from engramlog_server.events.vocabulary import MAX_SOURCES
-from engramlog_server.projections.decide.answering import (
+from engramlog_server.projections.decide.answers import (
     CHANGES,
     PROPOSAL,
     accepted,
@@ -33,9 +33,8 @@ from engramlog_server.projections.decide.answering import (
     rejected,
     would_say,
 )
-from engramlog_server.projections.decide.commands import EVENT, Tell
-from engramlog_server.projections.decide.merging import done_as_suggested, merge_suggested, suggestion_of
-from engramlog_server.projections.decide.rejecting import also_proposed, is_double, rejection, values_said
+from engramlog_server.projections.decide.commands import EVENT, Tell, also_proposed, is_double, rejection, values_said
+from engramlog_server.projections.decide.merge import done_as_suggested, merge_suggested, suggestion_of
 from engramlog_server.projections.fold.changelog import NOBODYS, reason_told
 from engramlog_server.projections.fold.trust import MOST_WAITING
 from engramlog_server.projections.language.sensitivity.level import detect_sensitivity

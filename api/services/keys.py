@@ -58,8 +58,7 @@ from engramlog_server.events.partitions import ACCESS, READS, access_id, parse_p
 from engramlog_server.events.standing import Speaker
 from engramlog_server.events.validation import make_event, ready
 from engramlog_server.events.vocabulary import is_id
-from engramlog_server.projections.access.book import MOST_LIVE, AccessBook, Key, told
-from engramlog_server.projections.access.caller import AT_THE_FOLDER, Caller
+from engramlog_server.projections.access.caller import AT_THE_FOLDER, MOST_LIVE, AccessBook, Caller, Key, told
 from engramlog_server.projections.access.keys import MadeKey, grants_of, make_key
 from engramlog_server.projections.access.provider import OF_PROVIDER
 from engramlog_server.projections.shapes import (

@@ -30,9 +30,8 @@ from engramlog_server.projections.decide.commands import Tell
 from engramlog_server.projections.index.associations import Link
 from engramlog_server.projections.language.synonyms import MOST_PAIRS, expand, known_pairs, paired, word_key
 from engramlog_server.projections.laws.modes import Visibility
-from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.columns import Columns, KnownTriple, is_about, triples_of
 from engramlog_server.projections.memory.record import LEVELS, SECRET, Memory
-from engramlog_server.projections.memory.triples import KnownTriple, is_about, triples_of
 from engramlog_server.projections.reports.health import assess
 from engramlog_server.projections.reports.knowledge_map import knowledge_map
 from engramlog_server.projections.shapes import (

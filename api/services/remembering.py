@@ -42,11 +42,13 @@ from engramlog_server.events.trust import ASSERTED, PROPOSED
 from engramlog_server.events.validation import make_event, ready
 from engramlog_server.projections.access.caller import telling_of
 from engramlog_server.projections.choices import CATEGORY, KIND
-from engramlog_server.projections.decide.commands import EVENT, Edit, Ids
-from engramlog_server.projections.decide.remembering import (
+from engramlog_server.projections.decide.commands import (
     DOES,
+    EVENT,
     NOTHING,
     Consequence,
+    Edit,
+    Ids,
     NewTurn,
     RecordTurns,
     Remember,

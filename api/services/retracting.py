@@ -41,8 +41,7 @@ from engramlog_server.projections.fold.changelog import reason_told
 from engramlog_server.projections.fold.owner import OwnerState
 from engramlog_server.projections.fold.working_set import names
 from engramlog_server.projections.laws.modes import Mode
-from engramlog_server.projections.memory.record import Memory
-from engramlog_server.projections.memory.sources import NamedSource, known
+from engramlog_server.projections.memory.record import Memory, NamedSource, known
 from engramlog_server.projections.redis.view import RedisViews
 from engramlog_server.projections.reports.comparison import Difference, Side, moved
 from engramlog_server.projections.reports.retraction import (

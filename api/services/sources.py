@@ -53,7 +53,7 @@ from engramlog_server.projections.checks import counted
 from engramlog_server.projections.decide.commands import EVENT, BringBack, Ids, Tell
 from engramlog_server.projections.fold.links import standing_on
 from engramlog_server.projections.language.lexicon import part_folded
-from engramlog_server.projections.memory.sources import MOST_SOURCES, Asides, NamedSource, known
+from engramlog_server.projections.memory.record import MOST_SOURCES, Asides, NamedSource, known
 from engramlog_server.projections.redis.said import PIECE
 from engramlog_server.projections.redis.view import RedisViews
 from engramlog_server.projections.reports.strikes import (

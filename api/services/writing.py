@@ -73,8 +73,9 @@ from engramlog_server.projections.decide.commands import (
     Promote,
     Tell,
     decide,
+    rejected_values,
+    statements_left,
 )
-from engramlog_server.projections.decide.rejecting import rejected_values, statements_left
 from engramlog_server.projections.fold.changelog import describe
 from engramlog_server.projections.language.contradiction.change import Alike
 from engramlog_server.projections.language.statements import statement, statements_of

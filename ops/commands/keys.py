@@ -125,7 +125,7 @@ _LISTS = frozenset({"can", "owners", "speak_as"})
 def _made(key: str, asked: list[GrantAsked], subject: str | None, minutes: int) -> TokenMade:
     from engramlog_server.events.envelope import from_micros, utc_text
     from engramlog_server.ops.clock import now_micros
-    from engramlog_server.projections.access.book import told
+    from engramlog_server.projections.access.caller import told
     from engramlog_server.projections.access.keys import grants_of, id_in, make_token
 
     now = now_micros() // MICROS

@@ -52,7 +52,7 @@ from engramlog_server.ops.keys.backup import KeysUnusable, known_keys
 from engramlog_server.ops.keys.master import OPEN_STORE, key_in
 from engramlog_server.ops.listeners import SOON, how_it_listens, listeners_of, require_key
 from engramlog_server.ops.settings import Settings
-from engramlog_server.projections.access.book import ALL, AccessBook, Key
+from engramlog_server.projections.access.caller import ALL, AccessBook, Key
 from engramlog_server.projections.access.provider import OF_PROVIDER
 from engramlog_server.projections.redis.create import BACKED_UP, backed_up_at, backed_up_with_keys, check_format
 

@@ -45,7 +45,7 @@ from engramlog_server.ops.metrics import ports_of, refuse_taken
 from engramlog_server.ops.models import chosen_at_start, embedders_of, model_of
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import check_queue, wire_to
-from engramlog_server.projections.access.book import AccessBook
+from engramlog_server.projections.access.caller import AccessBook
 from engramlog_server.projections.redis.create import StoreIdentity, check_parameters
 
 if TYPE_CHECKING:

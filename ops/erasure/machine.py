@@ -78,7 +78,7 @@ from engramlog_server.ops.keys.backup import saved_anew
 from engramlog_server.ops.processes.life import new_worker_id
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore
-from engramlog_server.projections.decide.rejecting import rejection, values_said
+from engramlog_server.projections.decide.commands import rejection, values_said
 from engramlog_server.projections.fold.changelog import id_text
 from engramlog_server.projections.memory.rejection import known
 from engramlog_server.projections.redis.builds import BuildKeys

@@ -46,8 +46,7 @@ from engramlog_server.ops.identity_provider import ProviderKeys, provider_of
 from engramlog_server.ops.listeners import certificate_tended, listeners_of, require_key
 from engramlog_server.ops.processes.life import raise_file_limit
 from engramlog_server.ops.token import admits_of
-from engramlog_server.projections.access.book import AccessBook
-from engramlog_server.projections.access.caller import Caller
+from engramlog_server.projections.access.caller import AccessBook, Caller
 
 
 class SdkLog(logging.Handler):

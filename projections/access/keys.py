@@ -28,8 +28,7 @@ from engramlog_server.events.catalogue import MOST_GRANTS, Grant
 from engramlog_server.events.errors import InputError, refused
 from engramlog_server.events.validation import allowed_words
 from engramlog_server.events.vocabulary import checked
-from engramlog_server.projections.access.book import AccessBook, Key, check_grant
-from engramlog_server.projections.access.caller import Caller
+from engramlog_server.projections.access.caller import AccessBook, Caller, Key, check_grant
 from engramlog_server.projections.shapes import GrantHeld
 
 PREFIX = "egl_"

@@ -18,8 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.rsa import RSAPublicKey
 from msgspec.structs import replace
 
 from engramlog_server.events.text import INVISIBLE
-from engramlog_server.projections.access.book import VERBS, AccessBook
-from engramlog_server.projections.access.caller import Caller, Layer
+from engramlog_server.projections.access.caller import VERBS, AccessBook, Caller, Layer
 from engramlog_server.projections.access.keys import KIND, TokenRefused
 
 MOST_KEYS = 100

@@ -24,7 +24,7 @@ from engramlog_server.events.envelope import Stored, from_micros, utc_text
 from engramlog_server.events.parameters import Parameters
 from engramlog_server.events.partitions import position_text
 from engramlog_server.projections.fold.working_set import Note
-from engramlog_server.projections.laws.weighted import Factors, factors
+from engramlog_server.projections.laws.published import Factors, factors
 from engramlog_server.projections.memory.record import SECRET, Memory
 from engramlog_server.projections.memory.rejection import REJECTED_BY
 from engramlog_server.projections.shapes import Change

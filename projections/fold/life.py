@@ -57,10 +57,13 @@ from engramlog_server.projections.fold.trust import (
 from engramlog_server.projections.fold.use import limited, risen, tier_of
 from engramlog_server.projections.fold.working_set import MERGED_AWAY, UNKNOWN, WorkingSet, trouble_with
 from engramlog_server.projections.language.sensitivity.level import level_of_data, words_in
-from engramlog_server.projections.laws.ebbinghaus import strength_at
-from engramlog_server.projections.laws.tiered import effective_importance, review_threshold_of
-from engramlog_server.projections.laws.weighted import frequent_boost
-from engramlog_server.projections.memory.ground import OPERATOR, MergedGround, of_merge
+from engramlog_server.projections.laws.published import (
+    effective_importance,
+    frequent_boost,
+    review_threshold_of,
+    strength_at,
+)
+from engramlog_server.projections.memory.kind import OPERATOR, MergedGround, of_merge
 from engramlog_server.projections.memory.record import (
     DAY,
     FULL,

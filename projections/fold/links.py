@@ -44,6 +44,7 @@ from engramlog_server.projections.memory.record import (
     MAX_NEGATIONS,
     MAX_USER_MENTIONS,
     SECRET,
+    Author,
     Basis,
     CorrectionEntry,
     Edge,
@@ -54,7 +55,6 @@ from engramlog_server.projections.memory.record import (
     UserMention,
 )
 from engramlog_server.projections.memory.rejection import BEFORE_ANY
-from engramlog_server.projections.memory.sources import Author
 from engramlog_server.projections.shapes import BasisListed, BasisTold, OriginNode, OriginTree
 
 if TYPE_CHECKING:

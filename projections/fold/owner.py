@@ -56,9 +56,8 @@ from engramlog_server.projections.language.sensitivity.level import level_of_dat
 from engramlog_server.projections.language.sensitivity.personal import tells_of_money
 from engramlog_server.projections.language.synonyms import paired, with_pair
 from engramlog_server.projections.laws.law import Law
-from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.memory.record import NOBODY, Asides, Memory, NamedSource, brought_back, set_aside
 from engramlog_server.projections.memory.rejection import Rejections
-from engramlog_server.projections.memory.sources import NOBODY, Asides, NamedSource, brought_back, set_aside
 
 PROJECTION_VERSION = 11
 """Raise it when evolve, an upcaster or a parameter set changes what an old log folds into: a rebuild follows."""

@@ -41,7 +41,7 @@ from engramlog_server.projections.fold.working_set import (
 from engramlog_server.projections.language.keywords import sentences
 from engramlog_server.projections.language.sensitivity.level import highest
 from engramlog_server.projections.memory.kind import is_drawn
-from engramlog_server.projections.memory.record import MAX_WAITING, Memory
+from engramlog_server.projections.memory.record import MAX_WAITING, Memory, by_text
 from engramlog_server.projections.memory.rejection import (
     REJECTED_BY,
     Rejections,
@@ -51,7 +51,6 @@ from engramlog_server.projections.memory.rejection import (
     said_in,
     waiting_again,
 )
-from engramlog_server.projections.memory.sources import by_text
 
 Digests = tuple[bytes, ...]
 

@@ -24,9 +24,9 @@ from engramlog_server.events.parameters import Parameters
 from engramlog_server.events.standing import FIRM, LOOKING, REVIEWERS
 from engramlog_server.projections.fold.links import all_boosted, boosted
 from engramlog_server.projections.fold.working_set import WorkingSet, trouble_with
+from engramlog_server.projections.laws.published import effective_importance, review_threshold_of
 from engramlog_server.projections.laws.spaced import OUTCOME_GRADES, graded
-from engramlog_server.projections.laws.tiered import effective_importance, review_threshold_of
-from engramlog_server.projections.memory.ground import WITNESSES, of_promotion
+from engramlog_server.projections.memory.kind import WITNESSES, of_promotion
 from engramlog_server.projections.memory.record import DAY, HOUR, MAX_BOOSTS, Boost, Memory, Upkeep, with_changes
 
 FIRST_HITS = 3

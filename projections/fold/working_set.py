@@ -17,9 +17,8 @@ from engramlog_server.events.parameters import Parameters, ParameterValue
 from engramlog_server.events.standing import shown_in
 from engramlog_server.events.trust import ASSERTED
 from engramlog_server.events.vocabulary import Trust
-from engramlog_server.projections.memory.record import Memory, with_changes
+from engramlog_server.projections.memory.record import Asides, Author, Memory, with_changes
 from engramlog_server.projections.memory.rejection import Rejection, Rejections, refusing
-from engramlog_server.projections.memory.sources import Asides, Author
 
 
 def names(data: EventData) -> tuple[str, ...]:

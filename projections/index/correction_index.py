@@ -15,15 +15,17 @@ import numpy as np
 import numpy.typing as npt
 
 from engramlog_server.projections.language.keywords import Drawn, drawn
-from engramlog_server.projections.memory.columns import Columns, conflict_of, state_of
-from engramlog_server.projections.memory.corrections import (
+from engramlog_server.projections.memory.columns import (
     BELOW,
     GONE,
     TOLD,
+    Columns,
     Correction,
+    conflict_of,
     following,
     holding_now,
     line_of,
+    state_of,
 )
 from engramlog_server.projections.memory.deletion import turns_behind
 from engramlog_server.projections.memory.kind import is_pattern, is_statement, is_turn

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from engramlog_server.events.parameters import Parameters
-from engramlog_server.projections.laws.arrays import np
 from engramlog_server.projections.memory.record import Memory
 
 if TYPE_CHECKING:
+    import numpy as np
     import numpy.typing as npt
 
     from engramlog_server.projections.memory.columns import Columns
@@ -19,6 +20,19 @@ if TYPE_CHECKING:
     Instants = npt.NDArray[np.int64]
 else:
     Floats = Instants = Any  # named in annotations alone, which nothing evaluates
+
+    class _Numpy:
+        """numpy, imported when a law first computes many weights: laws are named and described without it."""
+
+        def __getattr__(self, name: str) -> Any:
+            found = getattr(import_module("numpy"), name)
+            setattr(self, name, found)
+            return found
+
+    np = _Numpy()
+
+__all__ = ["FOREVER", "Ends", "Floats", "Instants", "Law", "Reading", "never", "np"]
+
 FOREVER = (2**63 - 1) // 4
 """Stands for an instant that does not come."""
 

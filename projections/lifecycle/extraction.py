@@ -27,7 +27,7 @@ from engramlog_server.events.envelope import AnyEvent, Stored, decode, micros
 from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.events.trust import PROPOSED, TRUSTS
 from engramlog_server.projections.checks import Check, counted, unchecked
-from engramlog_server.projections.decide.remembering import Does, of_beside
+from engramlog_server.projections.decide.commands import Does, of_beside
 from engramlog_server.projections.language.contradiction.change import Alike, no_model
 from engramlog_server.projections.language.extraction.rules import TurnReading, only_asks, questions, read_turn
 from engramlog_server.projections.language.extraction.shape import TurnText

@@ -31,7 +31,7 @@ from engramlog_server.events.envelope import derived_id
 from engramlog_server.events.parameters import Parameters
 from engramlog_server.events.vocabulary import MAX_SOURCES
 from engramlog_server.projections.checks import Check, counted, unchecked
-from engramlog_server.projections.decide.merging import merged_text
+from engramlog_server.projections.decide.merge import merged_text
 from engramlog_server.projections.embedding.compared import looked_at
 from engramlog_server.projections.embedding.meaning import Vectors
 from engramlog_server.projections.language.contradiction.relation import read

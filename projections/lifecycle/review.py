@@ -35,11 +35,10 @@ from engramlog_server.projections.language.contradiction.relation import read
 from engramlog_server.projections.language.prompt_text import is_chinese, one_line
 from engramlog_server.projections.language.similar import similarity
 from engramlog_server.projections.laws.modes import Flags, visibility
-from engramlog_server.projections.laws.tiered import fallen_at, lower_threshold
+from engramlog_server.projections.laws.published import fallen_at, lower_threshold
 from engramlog_server.projections.lifecycle.decision import Decision
 from engramlog_server.projections.memory.columns import NEVER, Columns
-from engramlog_server.projections.memory.ground import borne_out
-from engramlog_server.projections.memory.kind import is_statement
+from engramlog_server.projections.memory.kind import borne_out, is_statement
 from engramlog_server.projections.memory.record import SECRET, UNCOMPRESSED, Memory
 from engramlog_server.projections.models.chat import Chat, ModelUsage, Unfit, prompt
 from engramlog_server.projections.ranking.recall import search

@@ -23,7 +23,7 @@ import numpy as np
 from engramlog_server.events.catalogue import MemoryDeleted
 from engramlog_server.events.trust import PROPOSED
 from engramlog_server.projections.checks import Check, counted, unchecked
-from engramlog_server.projections.decide.merging import contradicts
+from engramlog_server.projections.decide.merge import contradicts
 from engramlog_server.projections.embedding.compared import RowsLookedAt, VectorsCompared, looked_at
 from engramlog_server.projections.embedding.meaning import KnownVectors, Vectors, centred
 from engramlog_server.projections.language.extraction.rules import questions

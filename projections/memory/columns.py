@@ -1,10 +1,20 @@
-"""An owner's memories as numpy columns: what laws and modes need of every row at once.
+"""An owner's memories as numpy columns: what laws and modes need of every row at once; and what is read off the rows together.
 
 Rows are kept by id, and a memory put again takes its own row. Times are int64 microseconds; absent ones are `NEVER`.
+
+Corrections: a turn stays as it was said; the typed memories made of it are what gets negated. So whoever shows a turn, or an
+account of several, as knowledge has to say what became of it, or tells again what its speaker took back. Which rows these are is
+kept by `projections.index.correction_index`.
+
+Triples: subject, predicate, object, with the memories that back them (seed 003, "LPMM"; memory.md, section 10). Each record holds
+those it backs, and a triple is there while any memory that is neither deleted nor purged backs it. So a deletion cascades and a
+restoration brings back, with nothing to keep in step.
 """
 
 from __future__ import annotations
 
+import unicodedata
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, KeysView, Mapping, Sequence
 from itertools import repeat
 from operator import attrgetter
@@ -14,8 +24,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.memory.kind import has_words_of_others
-from engramlog_server.projections.memory.record import CATEGORIES, Memory
+from engramlog_server.projections.memory.record import CATEGORIES, SECRET, Memory
 
 Rows = npt.NDArray[np.int64]
 """Places of memories in the columns."""
@@ -326,3 +337,206 @@ class Columns:
 
     def __iter__(self) -> Iterator[Memory]:
         return iter(self.memories)
+
+
+TOLD, BELOW, GONE = 1, 2, 3
+"""How much a correction does: it is told; what it corrects also stands below what holds now; and leaves normal mode."""
+
+
+class Correction(NamedTuple):
+    """Something that was said and no longer holds."""
+
+    old: Memory
+    """What says it by itself: a statement, or a turn that somebody negated."""
+    now: Memory | None
+    """What holds in its place; None where nothing is known to."""
+    at: int
+    """Since when, microseconds since 1970."""
+    strength: int
+    """TOLD, BELOW or GONE."""
+    beside: bool = False
+    """Whether what is corrected was made also of the turn that says what holds now."""
+
+
+def holding_now(columns: Columns, row: int) -> Memory | None:
+    """What holds now in place of a negated memory: its last successor, or where none was ever named the turn that took it back.
+
+    None where that is hidden: what was deleted is not told again.
+    """
+    *_, last = _line(columns, row)
+    memory = columns.memories[last]
+    if not memory.is_negated:
+        return memory if last != row and columns.state[last] == Columns.LIVE else None
+    if memory.superseded_by is not None:
+        return None
+    turn = memory.negations[-1].turn_id if memory.negations else None
+    said = columns.row(turn) if turn is not None else None
+    if said is None or columns.state[said] != Columns.LIVE or columns.memories[said].is_negated:
+        return None
+    return columns.memories[said]
+
+
+def line_of(columns: Columns, row: int) -> list[tuple[str, Memory | None]]:
+    """All that decides what holds in place of a memory, by id: it, its successors, the turn that took it back; None for what is
+    not known here.
+    """
+    line = [columns.memories[one] for one in _line(columns, row)]
+    last = line[-1]
+    named = [
+        one for one in (following(last), last.negations[-1].turn_id if last.negations else None) if one is not None
+    ]
+    rows = ((one, columns.row(one)) for one in named)
+    return [
+        *((one.id, one) for one in line),
+        *((one, None if at is None else columns.memories[at]) for one, at in rows),
+    ]
+
+
+def following(memory: Memory) -> str | None:
+    """What stands for a memory: its successor, or what it was merged into."""
+    return memory.superseded_by if memory.is_negated else memory.merged_into
+
+
+def _line(columns: Columns, row: int) -> list[int]:
+    """A row and its successors, each once, as far as they are known."""
+    line = [row]
+    while (successor := following(columns.memories[row])) is not None:
+        found = columns.row(successor)
+        if found is None or found in line:
+            break
+        line.append(row := found)
+    return line
+
+
+MOST_SEEDS = 8
+"""Entities of a question from which a walk starts."""
+
+
+class KnownTriple(NamedTuple):
+    """A statement with its evidence; degree, condition and time are those of its newest assertion."""
+
+    subject: str
+    predicate: str
+    object: str
+    negation: bool
+    degree: float | None
+    condition: str | None
+    at: int
+    backing: tuple[str, ...]
+    """Ids of the memories that back it, sorted; at least one."""
+
+    @property
+    def text(self) -> str:
+        """The statement in one line."""
+        return f"{self.subject} {'not ' if self.negation else ''}{self.predicate} {self.object}"
+
+
+class ReachedMemory(NamedTuple):
+    """A memory that a walk over triples reached; `path` are the triples followed, the last one backed by it."""
+
+    row: int
+    activation: float
+    path: tuple[KnownTriple, ...]
+
+
+def triples_of(columns: Columns, told: Callable[[Flags], Flags] = lambda rows: rows) -> list[KnownTriple]:
+    """All triples that hold, by subject, predicate and object. A secret memory backs nothing that is told.
+
+    `told`: which rows may back any at all.
+    """
+    found: dict[tuple[str, str, str, bool], list[tuple[int, str, float | None, str | None]]] = defaultdict(list)
+    usable = (columns.standing() < Columns.PROPOSED) & (columns.sensitivity < SECRET)
+    for row in np.flatnonzero(told(usable)):
+        memory = columns.memories[row]
+        for fact in memory.facts:
+            key = (fact.subject, fact.predicate, fact.object, fact.negation)
+            found[key].append((fact.at, memory.id, fact.degree, fact.condition))
+    triples = []
+    for key in sorted(found):
+        at, _, degree, condition = max(found[key], key=lambda one: (one[0], one[1]))
+        triples.append(KnownTriple(*key, degree, condition, at, tuple(sorted(one[1] for one in found[key]))))
+    return triples
+
+
+def is_about(triple: KnownTriple, entity: str) -> bool:
+    """Whether it is the triple's subject or object."""
+    return _folded(entity) in (_folded(triple.subject), _folded(triple.object))
+
+
+class Graph:
+    """Triples by the entities that they join. Entities are compared as they are folded: case and width do not matter."""
+
+    def __init__(self, triples: Iterable[KnownTriple]) -> None:
+        self.triples = tuple(triples)
+        self._by_entity: dict[str, list[KnownTriple]] = defaultdict(list)
+        self._words: dict[str, frozenset[str]] = {}
+        self._by_word: dict[str, list[str]] = defaultdict(list)
+        for triple in self.triples:
+            for entity in dict.fromkeys((_folded(triple.subject), _folded(triple.object))):
+                self._by_entity[entity].append(triple)
+        for entity in self._by_entity:
+            words = self._words[entity] = frozenset(tokens(entity))
+            for word in words:
+                self._by_word[word].append(entity)
+
+    def about(self, entity: str) -> list[KnownTriple]:
+        """The triples of which it is subject or object."""
+        return list(self._by_entity.get(_folded(entity), ()))
+
+    def named_in(self, query: str) -> list[str]:
+        """Entities whose words all stand in the query, the longest first; at most 8."""
+        words = frozenset(tokens(query))
+        near = {entity for word in words for entity in self._by_word.get(word, ())}
+        found = [(len(self._words[entity]), entity) for entity in near if self._words[entity] <= words]
+        return [entity for _, entity in sorted(found, key=lambda one: (-one[0], one[1]))[:MOST_SEEDS]]
+
+    def walk(
+        self,
+        query: str,
+        columns: Columns,
+        depth: int = 2,
+        limit: int = 5,
+        *,
+        hop: float = 0.5,
+        admits: Callable[[KnownTriple], bool] = lambda _triple: True,
+    ) -> list[ReachedMemory]:
+        """Memories that back triples within `depth` steps of what the query names, the nearest first; ties by id.
+
+        Each step leaves `hop` of the activation. `admits` tells which triples may be followed.
+        """
+        seen: set[KnownTriple] = set()
+        best: dict[int, ReachedMemory] = {}
+        frontier: list[tuple[str, tuple[KnownTriple, ...]]] = [(entity, ()) for entity in self.named_in(query)]
+        for step in range(1, depth + 1):
+            following: list[tuple[str, tuple[KnownTriple, ...]]] = []
+            for entity, path in frontier:
+                for triple in self._by_entity.get(entity, ()):
+                    if triple in seen:
+                        continue
+                    seen.add(triple)
+                    if not admits(triple):
+                        continue
+                    way = (*path, triple)
+                    _reach(best, triple, columns, hop**step, way)
+                    ends = (_folded(triple.subject), _folded(triple.object))
+                    following += [(end, way) for end in ends if end != entity]
+            frontier = following
+        order = sorted(best.values(), key=lambda one: (-one.activation, columns.memories[one.row].id))
+        return order[:limit]
+
+
+def _reach(
+    best: dict[int, ReachedMemory],
+    triple: KnownTriple,
+    columns: Columns,
+    activation: float,
+    path: Sequence[KnownTriple],
+) -> None:
+    for memory_id in triple.backing:
+        row = columns.row(memory_id)
+        if row is not None and row not in best:
+            best[row] = ReachedMemory(row, activation, tuple(path))
+
+
+def _folded(entity: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", entity).casefold().split())

@@ -28,8 +28,7 @@ from engramlog_server.projections.language.keywords import chosen, joined, sente
 from engramlog_server.projections.language.prompt_text import MOST_READ, is_chinese, one_line
 from engramlog_server.projections.language.sensitivity.level import detect_sensitivity, level_now
 from engramlog_server.projections.memory.kind import episode, is_summary
-from engramlog_server.projections.memory.record import Memory
-from engramlog_server.projections.memory.sources import Asides, Author, aside_of, by_of
+from engramlog_server.projections.memory.record import Asides, Author, Memory, aside_of, by_of
 
 ASKING = frozenset({"user", "other"})
 """Roles whose turns an agent answers."""

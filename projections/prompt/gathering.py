@@ -19,8 +19,14 @@ from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.questions import asks
 from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.deletion import erased_turns, forgotten_turns
-from engramlog_server.projections.memory.ground import always_holds
-from engramlog_server.projections.memory.kind import is_asked_again, is_of_pattern, is_statement, is_turn, suggested_by
+from engramlog_server.projections.memory.kind import (
+    always_holds,
+    is_asked_again,
+    is_of_pattern,
+    is_statement,
+    is_turn,
+    suggested_by,
+)
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.memory.working_memory import Conversation, local
 from engramlog_server.projections.prompt.block import CLOSE, TITLES, Block, Line, Material
@@ -117,7 +123,7 @@ class Always(NamedTuple):
     """What a block holds whatever is asked, and why other memories are not in it."""
 
     core: list[Memory]
-    """Of tiers system and core with a ground (`projections.memory.ground`): system first, then by importance, then the newest."""
+    """Of tiers system and core with a ground (`projections.memory.kind`): system first, then by importance, then the newest."""
     episodes: list[Memory]
     """The session's newest, oldest first."""
     left_out: Counter[str]

@@ -14,8 +14,7 @@ from engramlog_server.events.partitions import position_text
 from engramlog_server.projections.language.prompt_text import prepared
 from engramlog_server.projections.language.sensitivity.level import at_most, detect_sensitivity
 from engramlog_server.projections.language.times.bounds import bounded, dated
-from engramlog_server.projections.memory.columns import STATES, Columns, state_of
-from engramlog_server.projections.memory.corrections import Correction
+from engramlog_server.projections.memory.columns import STATES, Columns, Correction, state_of
 from engramlog_server.projections.memory.deletion import deleted_memories
 from engramlog_server.projections.memory.kind import is_statement, is_summary
 from engramlog_server.projections.memory.record import DAY, SECRET, Memory, handle_of, trust_told, with_changes

@@ -15,9 +15,8 @@ from engramlog_server.events.parameters import Parameters
 from engramlog_server.projections.index.associations import AssociationIndex, Link
 from engramlog_server.projections.laws.law import Floats
 from engramlog_server.projections.laws.modes import Visibility
-from engramlog_server.projections.memory.columns import Columns
+from engramlog_server.projections.memory.columns import Columns, KnownTriple, ReachedMemory
 from engramlog_server.projections.memory.record import LEVELS
-from engramlog_server.projections.memory.triples import KnownTriple, ReachedMemory
 from engramlog_server.projections.shapes import Associated, Step
 from engramlog_server.projections.views.query import ViewQuery, card, told_beside
 from engramlog_server.projections.views.view import OwnerView

@@ -34,8 +34,7 @@ from engramlog_server.projections.language.kin import (
 from engramlog_server.projections.language.questions import MOST_PARTS, asked_parts
 from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.laws.modes import REASONS, Flags, reasons_told, secrets, withheld_by_age
-from engramlog_server.projections.memory.columns import Columns, Rows
-from engramlog_server.projections.memory.corrections import GONE
+from engramlog_server.projections.memory.columns import GONE, Columns, Rows
 from engramlog_server.projections.memory.record import LEVELS
 from engramlog_server.projections.memory.tags import contextual_match
 from engramlog_server.projections.ranking import conversation

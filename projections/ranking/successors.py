@@ -16,8 +16,7 @@ from engramlog_server.projections.embedding.likeness import ratings
 from engramlog_server.projections.index.search_index import Scores
 from engramlog_server.projections.language.contradiction.relation import interrupts
 from engramlog_server.projections.language.times.bounds import bounded
-from engramlog_server.projections.memory.columns import Rows
-from engramlog_server.projections.memory.corrections import BELOW, Correction
+from engramlog_server.projections.memory.columns import BELOW, Correction, Rows
 from engramlog_server.projections.memory.kind import is_statement
 from engramlog_server.projections.memory.record import SECRET
 from engramlog_server.projections.ranking.question import RunningSearch

@@ -29,12 +29,10 @@ import numpy.typing as npt
 from engramlog_server.events.parameters import Parameters
 from engramlog_server.events.text import many
 from engramlog_server.projections.language.patterns import holds_han
-from engramlog_server.projections.laws.consolidating import consolidations, recencies
-from engramlog_server.projections.laws.ebbinghaus import LAW as EBBINGHAUS
 from engramlog_server.projections.laws.law import FOREVER, Floats, Instants
 from engramlog_server.projections.laws.modes import effective_levels, lasting
+from engramlog_server.projections.laws.published import EBBINGHAUS, consolidations, effective_importance, recencies
 from engramlog_server.projections.laws.spaced import interval_days, review_due_at, review_importance
-from engramlog_server.projections.laws.tiered import effective_importance
 from engramlog_server.projections.memory.columns import NEVER, Columns
 from engramlog_server.projections.memory.record import DAY, LEVELS, SECRET, Memory, ReviewSchedule
 from engramlog_server.projections.memory.tags import EMOTIONS, Family, entries

@@ -48,18 +48,17 @@ from engramlog_server.events.partitions import position_text
 from engramlog_server.events.standing import shown_in
 from engramlog_server.events.vocabulary import Actor
 from engramlog_server.projections.checks import Check, unchecked
-from engramlog_server.projections.decide.deleting import SPARED
-from engramlog_server.projections.decide.rejecting import readmission
+from engramlog_server.projections.decide.commands import readmission
+from engramlog_server.projections.decide.deletion import SPARED
 from engramlog_server.projections.fold.changelog import REASONS, id_text
 from engramlog_server.projections.fold.owner import OwnerHistory, OwnerState, fold_on
 from engramlog_server.projections.fold.working_set import names, trouble_with
 from engramlog_server.projections.language.statements import STATEMENT_RULES, statement_field
 from engramlog_server.projections.language.synonyms import synonyms_of
 from engramlog_server.projections.laws.modes import Mode
-from engramlog_server.projections.memory.record import Memory, encode_memory
+from engramlog_server.projections.memory.record import Author, Memory, NamedSource, by_of, encode_memory
+from engramlog_server.projections.memory.record import known as known_source
 from engramlog_server.projections.memory.rejection import known as known_value
-from engramlog_server.projections.memory.sources import Author, NamedSource, by_of
-from engramlog_server.projections.memory.sources import known as known_source
 from engramlog_server.projections.past.folding import RecordsFold
 from engramlog_server.projections.past.moments import KeptMemories
 from engramlog_server.projections.reports.comparison import Difference, Side, differing

@@ -45,8 +45,7 @@ from engramlog_server.projections.language.sensitivity.level import (
     level_of_data,
     may_hold_words,
 )
-from engramlog_server.projections.memory.record import SECRET, Memory
-from engramlog_server.projections.memory.sources import Asides
+from engramlog_server.projections.memory.record import SECRET, Asides, Memory
 from engramlog_server.projections.memory.working_memory import ToolResult, Turn, read_said, set_aside_among
 from engramlog_server.projections.shapes import Change, LoggedEvent
 from engramlog_server.projections.views.view import WITHHELD

@@ -17,8 +17,7 @@ import numpy as np
 from engramlog_server.projections.checks import Check, counted, unchecked
 from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from engramlog_server.projections.laws.modes import Mode, withheld_by_age
-from engramlog_server.projections.memory.columns import Columns, Flags
-from engramlog_server.projections.memory.corrections import GONE
+from engramlog_server.projections.memory.columns import GONE, Columns, Flags
 from engramlog_server.projections.memory.record import SUMMARY, Memory, with_changes
 from engramlog_server.projections.views.query import seen_at, strengths
 from engramlog_server.projections.views.view import OwnerView

@@ -23,8 +23,16 @@ from engramlog_server.projections.language.times.bounds import bounded
 from engramlog_server.projections.laws import LAWS
 from engramlog_server.projections.laws.law import Law
 from engramlog_server.projections.laws.modes import Mode, Visibility, effective_levels, visibility
-from engramlog_server.projections.memory.columns import STATUSES, Columns, Rows, conflict_of, state_of
-from engramlog_server.projections.memory.corrections import BELOW, GONE, Correction
+from engramlog_server.projections.memory.columns import (
+    BELOW,
+    GONE,
+    STATUSES,
+    Columns,
+    Correction,
+    Rows,
+    conflict_of,
+    state_of,
+)
 from engramlog_server.projections.memory.deletion import forgotten_turns
 from engramlog_server.projections.memory.kind import is_pattern
 from engramlog_server.projections.memory.record import LEVELS, SECRET, CorrectionEntry, Memory, trust_told

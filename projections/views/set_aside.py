@@ -12,8 +12,16 @@ from typing import Any
 
 from engramlog_server.projections.fold.links import negation_state
 from engramlog_server.projections.memory.kind import is_turn
-from engramlog_server.projections.memory.record import CorrectionEntry, Memory, UserMention, with_changes
-from engramlog_server.projections.memory.sources import Aside, Asides, Author, aside_of
+from engramlog_server.projections.memory.record import (
+    Aside,
+    Asides,
+    Author,
+    CorrectionEntry,
+    Memory,
+    UserMention,
+    aside_of,
+    with_changes,
+)
 
 _NOT_NEGATED: dict[str, Any] = {"negated_at": None, "resolution": None, "superseded_by": None}
 

@@ -47,11 +47,10 @@ from engramlog_server.projections.language.keywords import (
 from engramlog_server.projections.language.kin import Somebody, people_in
 from engramlog_server.projections.language.synonyms import Pair
 from engramlog_server.projections.laws import LAWS, Law
-from engramlog_server.projections.memory.columns import Columns, Flags, Rows, conflict_of, state_of
+from engramlog_server.projections.memory.columns import Columns, Flags, Graph, Rows, conflict_of, state_of, triples_of
 from engramlog_server.projections.memory.record import SECRET, Memory, decode_memory, encode_memory, words_of
 from engramlog_server.projections.memory.rejection import TURN_BYTES, Twins, is_decisive
 from engramlog_server.projections.memory.tags import TAGS, Context, context_of
-from engramlog_server.projections.memory.triples import Graph, triples_of
 from engramlog_server.projections.past.moments import KeptMemories
 from engramlog_server.projections.views.quoting import (
     Quoting,

@@ -16,7 +16,7 @@ from engramlog_server.consumers.jobs.schedule import WHAT
 from engramlog_server.events import errors, validation, vocabulary
 from engramlog_server.events.alarms import KNOWN, Severity
 from engramlog_server.events.catalogue import EVENT_TYPES, Looked
-from engramlog_server.projections.access.book import VERBS
+from engramlog_server.projections.access.caller import VERBS
 from engramlog_server.projections.choices import VERBS_OF_ACCESS
 from engramlog_server.projections.fold.changelog import DECISIONS, REASONS
 from engramlog_server.projections.laws.modes import MODES

@@ -9,13 +9,13 @@ import pytest
 from engramlog_server.events.catalogue import Imported
 from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.projections.laws import LAWS
-from engramlog_server.projections.laws.consolidating import (
+from engramlog_server.projections.laws.law import FOREVER
+from engramlog_server.projections.laws.published import (
     adaptive_half_life,
     base_half_life,
     consolidation,
     consolidations,
 )
-from engramlog_server.projections.laws.law import FOREVER
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.record import Memory
 from tests.given.events import Told, accessed, at, created, folded, graded, mentioned, moment, reinforced, revised

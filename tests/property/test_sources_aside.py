@@ -6,8 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engramlog_server.projections.fold.owner import OwnerState, fold_on
-from engramlog_server.projections.memory.record import Memory
-from engramlog_server.projections.memory.sources import Asides
+from engramlog_server.projections.memory.record import Asides, Memory
 from engramlog_server.projections.reports.listing import listing
 from engramlog_server.projections.views.query import ViewQuery
 from engramlog_server.projections.views.set_aside import SetAside

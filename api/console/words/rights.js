@@ -1,4 +1,4 @@
-/** Verbs of grants, what one may, and what was refused. The English of `verb-what.` is the service's own (`projections/access/book.py`). */
+/** Verbs of grants, what one may, and what was refused. The English of `verb-what.` is the service's own (`projections/access/caller.py`). */
 
 import { words } from "../core/words.js";
 

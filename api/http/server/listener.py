@@ -29,7 +29,7 @@ from engramlog_server.api.http.server.ports import bound
 from engramlog_server.api.operations.definition import Operation
 from engramlog_server.events.errors import BadSetting
 from engramlog_server.events.text import Origin, is_loopback, place_of
-from engramlog_server.projections.access.book import OF_THE_STORE
+from engramlog_server.projections.access.caller import OF_THE_STORE
 
 if TYPE_CHECKING:
     from engramlog_server.api.http.server.certificate import Certificate

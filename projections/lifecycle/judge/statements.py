@@ -37,8 +37,7 @@ from engramlog_server.events.standing import PERSONS
 from engramlog_server.events.trust import ASSERTED, IMPORTED, PROPOSED, TRUSTS, overrides
 from engramlog_server.events.vocabulary import Actor, Category, Trust
 from engramlog_server.projections.checks import Check, unchecked
-from engramlog_server.projections.decide.commands import MOST_BESIDE
-from engramlog_server.projections.decide.remembering import NOTHING, Consequence, Contested, Does
+from engramlog_server.projections.decide.commands import MOST_BESIDE, NOTHING, Consequence, Contested, Does
 from engramlog_server.projections.index.said_index import SaidIndex
 from engramlog_server.projections.language.contradiction.change import Alike, no_model
 from engramlog_server.projections.language.contradiction.relation import compare

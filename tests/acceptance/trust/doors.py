@@ -25,7 +25,7 @@ from engramlog_server.api.cli.main import run
 from engramlog_server.consumers.jobs.extraction import ExtractionJob
 from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
 from engramlog_server.events.envelope import from_micros, utc_text
-from engramlog_server.projections.access.book import VERBS
+from engramlog_server.projections.access.caller import VERBS
 from engramlog_server.projections.models.model_chat import ModelChat
 from tests.doubles.model_endpoint import model_endpoint
 from tests.doubles.model_reader import honest

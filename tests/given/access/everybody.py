@@ -20,7 +20,7 @@ from starlette.routing import Route
 from engramlog_server.events.catalogue import GrantsSet, KeyIssued, Verb
 from engramlog_server.events.envelope import from_micros
 from engramlog_server.events.partitions import ACCESS, access_id
-from engramlog_server.projections.access.book import VERBS
+from engramlog_server.projections.access.caller import VERBS
 from engramlog_server.projections.access.keys import grants_of, make_key, make_token, seed_of
 from tests.given.http import TOKEN, HttpStore, created, event
 

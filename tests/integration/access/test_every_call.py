@@ -13,8 +13,7 @@ from engramlog_server.api.http.routes import console, events, feed, operations, 
 from engramlog_server.api.operations.definition import Operation
 from engramlog_server.events.schema import json_schemas
 from engramlog_server.ops.wiring import JoinedApplication
-from engramlog_server.projections.access.book import VERBS
-from engramlog_server.projections.access.caller import VERBS_OF_TYPES
+from engramlog_server.projections.access.caller import VERBS, VERBS_OF_TYPES
 from tests.places import ROOT
 
 ROUTERS = (console, events, feed, operations, records, store)

@@ -27,7 +27,7 @@ from engramlog_server.ops.listeners import FolderSocket
 from engramlog_server.ops.running_service import SOCKET, Unheard, ask_service
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.token import TokenFile
-from engramlog_server.projections.access.book import VERBS
+from engramlog_server.projections.access.caller import VERBS
 from engramlog_server.projections.access.keys import make_token
 from tests.given.access import everybody as given
 from tests.given.access.everybody import FOREIGN

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 
 from engramlog_server.api.http.callers import is_open
 from engramlog_server.events.errors import EngramlogError
-from engramlog_server.projections.access.book import VERBS
+from engramlog_server.projections.access.caller import VERBS
 from engramlog_server.projections.access.keys import make_token
 from tests.given.access import everybody as given
 from tests.given.access.everybody import CANARIES, FOREIGN, ROUTES, STREAMS, WHOLE, Asked, asked

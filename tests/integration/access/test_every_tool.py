@@ -11,7 +11,7 @@ from itertools import count
 import pytest
 
 from engramlog_server.events.catalogue import Verb
-from engramlog_server.projections.access.book import VERBS
+from engramlog_server.projections.access.caller import VERBS
 from engramlog_server.projections.access.keys import make_token
 from tests.given.access import everybody as given
 from tests.given.access.everybody import CANARIES, FOREIGN

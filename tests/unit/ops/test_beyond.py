@@ -24,7 +24,7 @@ from engramlog_server.ops.listeners import (
     require_key,
 )
 from engramlog_server.ops.settings import Settings, asked_name, load_settings
-from engramlog_server.projections.access.book import AccessBook, Key
+from engramlog_server.projections.access.caller import AccessBook, Key
 from tests.given.access.certificates import NOW, Pair, certificate
 from tests.integration.live import wait_until
 from tests.rows import each_row

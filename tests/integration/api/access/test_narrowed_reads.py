@@ -20,8 +20,7 @@ from engramlog_server.api.access import NEEDS, By
 from engramlog_server.api.exchange.export import ExportOptions
 from engramlog_server.events.catalogue import Verb
 from engramlog_server.events.errors import AccessDenied, NotFound
-from engramlog_server.projections.access.book import check_grant
-from engramlog_server.projections.access.caller import Caller
+from engramlog_server.projections.access.caller import Caller, check_grant
 from engramlog_server.projections.access.keys import as_grant
 from engramlog_server.projections.memory.record import SECRET
 from tests.given.http import HttpStore, created, event, http_store

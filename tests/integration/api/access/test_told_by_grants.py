@@ -11,8 +11,7 @@ import pytest
 from engramlog_server.api.access import By
 from engramlog_server.api.exchange.export import ExportOptions
 from engramlog_server.events.errors import AccessDenied, NotFound, StoreUnavailable
-from engramlog_server.projections.access.book import check_grant
-from engramlog_server.projections.access.caller import AT_THE_FOLDER, Caller
+from engramlog_server.projections.access.caller import AT_THE_FOLDER, Caller, check_grant
 from engramlog_server.projections.access.keys import as_grant
 from tests.given.http import HttpStore, created, event, http_store
 

@@ -10,7 +10,7 @@ import pytest
 
 from engramlog_server.api.cli.grant_options import NAMES, SHORT, VERBS, grants_asked, written_out
 from engramlog_server.events.errors import InputError
-from engramlog_server.projections.access.book import VERBS as OF_THE_CATALOGUE
+from engramlog_server.projections.access.caller import VERBS as OF_THE_CATALOGUE
 from engramlog_server.projections.access.keys import grants_of
 from engramlog_server.projections.choices import VERBS_OF_ACCESS
 from tests.rows import each_row

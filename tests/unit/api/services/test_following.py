@@ -19,7 +19,7 @@ from engramlog_server.events.log import ready
 from engramlog_server.events.memory_log import InMemoryEventLog
 from engramlog_server.events.partitions import ACCESS, access_id
 from engramlog_server.events.validation import make_event
-from engramlog_server.projections.access.book import AccessBook
+from engramlog_server.projections.access.caller import AccessBook
 from engramlog_server.projections.access.keys import make_key
 from tests.patience import PATIENCE
 

@@ -15,7 +15,7 @@ from engramlog_server.ops.doctor import checks, findings
 from engramlog_server.ops.doctor.findings import CheckFinding, Result
 from engramlog_server.ops.listeners import SOON
 from engramlog_server.ops.settings import Settings
-from engramlog_server.projections.access.book import AccessBook, Key
+from engramlog_server.projections.access.caller import AccessBook, Key
 from tests.given.access.certificates import NOW, certificate
 
 OTHER = 12_345

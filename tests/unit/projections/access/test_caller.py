@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from engramlog_server.events.catalogue import Grant
 from engramlog_server.events.errors import AccessDenied
-from engramlog_server.projections.access.book import VERBS, grants
-from engramlog_server.projections.access.caller import AT_THE_FOLDER, Caller, Layer
+from engramlog_server.projections.access.caller import AT_THE_FOLDER, VERBS, Caller, Layer, grants
 
 OWNERS = ("alice", "team/ann", "team/bob", "bob", ":access", "*")
 MODES = ("normal", "review", "debug")

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from engramlog_server.events.catalogue import EVENT_TYPES, Grant
 from engramlog_server.events.errors import InputError
-from engramlog_server.projections.access.book import (
+from engramlog_server.projections.access.caller import (
     VERBS,
+    VERBS_OF_TYPES,
     check_grant,
     check_pattern,
     covers,
@@ -17,7 +18,6 @@ from engramlog_server.projections.access.book import (
     is_named,
     told,
 )
-from engramlog_server.projections.access.caller import VERBS_OF_TYPES
 from engramlog_server.projections.access.keys import as_grant
 from engramlog_server.projections.choices import VERBS_OF_ACCESS
 from tests.rows import each_row

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from pydantic import TypeAdapter
 
 from engramlog_server.events.catalogue import PRINCIPAL_RULE, Grant, Principal
-from engramlog_server.projections.access.book import AccessBook
+from engramlog_server.projections.access.caller import AccessBook
 from engramlog_server.projections.access.keys import TokenRefused
 from engramlog_server.projections.access.provider import (
     MOST_KEYS,

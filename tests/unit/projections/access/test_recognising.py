@@ -15,8 +15,7 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from engramlog_server.events.catalogue import Grant, GrantsSet, KeyIssued, KeyRevoked
 from engramlog_server.events.envelope import from_micros
 from engramlog_server.events.errors import InputError
-from engramlog_server.projections.access.book import AccessBook, told
-from engramlog_server.projections.access.caller import Caller
+from engramlog_server.projections.access.caller import AccessBook, Caller, told
 from engramlog_server.projections.access.keys import (
     LONGEST_SECONDS,
     MadeKey,

@@ -10,8 +10,21 @@ from msgspec import structs
 
 from engramlog_server.events.catalogue import MemoryCreated, MemoryMentioned, MemoryNegated, MemoryRevised, TurnRecorded
 from engramlog_server.events.errors import InputError
-from engramlog_server.projections.decide.commands import BESIDE, Command, Edit, Merge, Negate, Promote, Tell, decide
-from engramlog_server.projections.decide.remembering import Consequence, Contested, NewTurn, RecordTurns, Remember
+from engramlog_server.projections.decide.commands import (
+    BESIDE,
+    Command,
+    Consequence,
+    Contested,
+    Edit,
+    Merge,
+    Negate,
+    NewTurn,
+    Promote,
+    RecordTurns,
+    Remember,
+    Tell,
+    decide,
+)
 from engramlog_server.projections.memory.record import Memory
 from tests.given.events import created, folded, mentioned, revised
 from tests.rows import each_row

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from engramlog_server.events.catalogue import MemoryDeleted, MemoryRestored, MemoryUnmerged, ValueRejected
 from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
-from engramlog_server.projections.decide.deleting import (
+from engramlog_server.projections.decide.deletion import (
     Delete,
     DeletionPlan,
     LastDeletion,

@@ -16,8 +16,8 @@ from engramlog_server.events.catalogue import (
     MemoryRevised,
     ReviewSettled,
 )
-from engramlog_server.projections.decide.answering import done_by, effective
-from engramlog_server.projections.decide.rejecting import rejection
+from engramlog_server.projections.decide.answers import done_by, effective
+from engramlog_server.projections.decide.commands import rejection
 from tests.given.events import created
 from tests.rows import each_row
 

@@ -23,7 +23,7 @@ from engramlog_server.projections.fold.changelog import (
     unpack,
 )
 from engramlog_server.projections.fold.owner import fold_owner
-from engramlog_server.projections.laws.weighted import factors
+from engramlog_server.projections.laws.published import factors
 from tests.given.events import (
     Told,
     accessed,

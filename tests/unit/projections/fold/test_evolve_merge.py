@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramlog_server.projections.memory.record import FULL, SUMMARY, UserMention
-from engramlog_server.projections.memory.sources import Author
+from engramlog_server.projections.memory.record import FULL, SUMMARY, Author, UserMention
 from tests.given.events import (
     Story,
     Told,

@@ -14,8 +14,8 @@ from engramlog_server.events.validation import make_event
 from engramlog_server.projections.fold.owner import fold_owner
 from engramlog_server.projections.language.orders import MARKER
 from engramlog_server.projections.lifecycle.review import questions, reviews
-from engramlog_server.projections.memory import ground
-from engramlog_server.projections.memory.ground import always_holds
+from engramlog_server.projections.memory import kind
+from engramlog_server.projections.memory.kind import always_holds
 from engramlog_server.projections.memory.record import HOUR
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import (
@@ -166,7 +166,7 @@ def test_uses_that_really_came_one_after_the_other_over_days_are_no_ground_eithe
     assert all(one.recorded == micros(decode(one.kind, one.body).occurred_at) for one in stored)
     assert clock[0] - NOW == 28 * HOUR
     found = fold_owner(stored).memories["evil"]
-    assert (found.tier, ground.borne_out(found)) == ("core", True)
+    assert (found.tier, kind.borne_out(found)) == ("core", True)
     assert found.ground == ("review" if actor == "operator" else None)
     assert always_holds(found) == (actor == "operator")
 

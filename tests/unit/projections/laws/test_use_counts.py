@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engramlog_server.events.parameters import DEFAULTS, Parameters
-from engramlog_server.projections.laws.weighted import LAW
+from engramlog_server.projections.laws.published import WEIGHTED
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.record import Memory
 from tests.given.events import (
@@ -34,7 +34,7 @@ def lesson(*told: Told) -> Memory:
 
 
 def weight(memory: Memory, day: float, how: Parameters = DEFAULTS) -> float:
-    return LAW.read(memory, at(day), how).unclipped
+    return WEIGHTED.read(memory, at(day), how).unclipped
 
 
 WELL = ("task_success", "used", "manual_review")
@@ -64,4 +64,4 @@ def test_under_the_published_setting_the_weight_is_what_it_was() -> None:
 def test_one_memory_and_a_column_are_read_alike(day, how) -> None:
     memory, columns = lesson(LESSON, *used()), Columns()
     columns.put(memory)
-    assert LAW.weights(columns, at(day), how)[0] == pytest.approx(weight(memory, day, how), rel=1e-12)
+    assert WEIGHTED.weights(columns, at(day), how)[0] == pytest.approx(weight(memory, day, how), rel=1e-12)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramlog_server.events.catalogue import Ground, MemoryMerged
-from engramlog_server.projections.decide.merging import MOST_CHARACTERS, merged_text, text_of
+from engramlog_server.projections.decide.merge import MOST_CHARACTERS, merged_text, text_of
 from engramlog_server.projections.lifecycle import plan
 from engramlog_server.projections.lifecycle.merging import same_in_other_words
 from engramlog_server.projections.views.view import OwnerView

@@ -10,7 +10,7 @@ import pytest
 
 from engramlog_server.events.catalogue import MemoriesLinked, MemoryCreated, MemoryDeleted, MemoryMerged, SensitivitySet
 from engramlog_server.events.errors import InputError, NotFound
-from engramlog_server.projections.decide.merging import done_as_suggested, merge_suggested
+from engramlog_server.projections.decide.merge import done_as_suggested, merge_suggested
 from engramlog_server.projections.embedding.meaning import KnownVectors
 from engramlog_server.projections.lifecycle import Decision, plan, suggestion
 from engramlog_server.projections.lifecycle.suggestion import MOST_NAMED, MOST_WAITING

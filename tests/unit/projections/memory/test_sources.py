@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engramlog_server.projections.memory.sources import (
+from engramlog_server.projections.memory.record import (
     MOST_SOURCES,
     Asides,
     Author,

@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engramlog_server.events.catalogue import FactAsserted, FactRetracted
-from engramlog_server.projections.memory.columns import Columns
-from engramlog_server.projections.memory.triples import Graph, KnownTriple, ReachedMemory, triples_of
+from engramlog_server.projections.memory.columns import Columns, Graph, KnownTriple, ReachedMemory, triples_of
 from engramlog_server.projections.ranking.recall import search
 from engramlog_server.projections.ranking.search_request import SearchRequest
 from engramlog_server.projections.views.query import ViewQuery

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engramlog_server.events.catalogue import Ground, GroundChanged
 from engramlog_server.events.envelope import Stored, decode, micros
-from engramlog_server.projections.memory.sources import Aside, NamedSource
+from engramlog_server.projections.memory.record import Aside, NamedSource
 from engramlog_server.projections.reports.strikes import (
     BY,
     NOT_ASIDE,

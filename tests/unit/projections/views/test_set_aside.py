@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from engramlog_server.projections.memory.columns import triples_of
 from engramlog_server.projections.memory.record import MAX_VERSIONS
-from engramlog_server.projections.memory.triples import triples_of
 from engramlog_server.projections.reports.listing import listing
 from engramlog_server.projections.views.query import ViewQuery, status
 from engramlog_server.projections.views.view import OwnerView

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engramlog_server.events.catalogue import Ground, MemoriesLinked
 from engramlog_server.events.text import VISIBLE
-from engramlog_server.projections.decide.remembering import Consequence, of_beside
+from engramlog_server.projections.decide.commands import Consequence, of_beside
 from engramlog_server.projections.lifecycle.judge.statements import NewMemory as Statement
 from engramlog_server.projections.lifecycle.judge.statements import WriteJudge
 from tests.examples import examples

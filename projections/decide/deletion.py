@@ -13,8 +13,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 from engramlog_server.events.catalogue import EventData, MemoryDeleted, MemoryRestored, MemoryUnmerged
 from engramlog_server.events.envelope import derived_id, from_micros, utc_text
 from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
-from engramlog_server.projections.decide.commands import EVENT, Made
-from engramlog_server.projections.decide.rejecting import is_double, readmission, rejection, values_said
+from engramlog_server.projections.decide.commands import EVENT, Made, is_double, readmission, rejection, values_said
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.deletion import DeletionCascade, Taken, turns_behind
 from engramlog_server.projections.memory.kind import is_turn

@@ -20,7 +20,7 @@ from engramlog_server.events.catalogue import (
     ReviewSettled,
     ValueRejected,
 )
-from engramlog_server.projections.decide.rejecting import readmission
+from engramlog_server.projections.decide.commands import readmission
 from engramlog_server.projections.memory.kind import created, suggested_kind
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.shapes import Change
