@@ -290,7 +290,18 @@ def test_a_corrected_triple_has_the_corrected_value() -> None:
     assert "User favourite colour green" in [one.text for one in view.graph.triples if not one.negation]
 
 
-def test_a_change_that_an_imported_chat_reports_is_marked_only() -> None:
+def imported(*talk: Told) -> list[Told]:
+    return [replace(one, extra={"trust": "imported"}) for one in talk]
+
+
+def test_a_change_that_an_imported_chat_reports_marks_nothing() -> None:
     talk = [turn("I drive a red Ford Focus.", "t1", 1), turn("I traded the Focus for an electric Kia.", "t2", 2)]
     assert operations(*talk) == ["ADD", "NEGATE"]
-    assert operations(*(replace(one, extra={"trust": "imported"}) for one in talk)) == ["ADD", "FLAG"]
+    assert operations(*imported(*talk)) == ["ADD", "ADD"]
+
+
+def test_what_cannot_both_hold_counts_in_an_imported_chat_too() -> None:
+    homes = [turn("I live in Porto.", "t1", 1), turn("I live in Lisbon.", "t2", 2)]
+    births = [turn("I was born on 3 May 1990.", "t1", 1), turn("I was born on 9 June 1991.", "t2", 2)]
+    assert operations(*imported(*homes)) == ["ADD", "NEGATE"]
+    assert operations(*imported(*births)) == ["ADD", "FLAG"]
