@@ -26,7 +26,7 @@ def regex(pattern: str | Callable[[], str], flags: int = 0) -> re.Pattern[str]:
     `pattern`: a function where it is made of words that are read at first use. A pattern that is none raises `re.error` only
     when it is compiled: a test compiles all of them.
     """
-    return cast("re.Pattern[str]", Later(pattern, flags))
+    return cast("re.Pattern[str]", _Later(pattern, flags))
 
 
 class Expression:
@@ -45,7 +45,7 @@ class Expression:
         return f"regex({self.pattern!r})"
 
 
-class Later(Expression):
+class _Later(Expression):
     """An expression that was not used yet. At its first use it becomes an `Expression`: a class with `__getattr__` looks every
     attribute up half as fast."""
 

@@ -43,8 +43,8 @@ from engramlog_server.projections.language.sensitivity.level import CHANGED, rea
 
 STATEMENT_RULES = 1
 """Version of everything that decides bytes of a statement; written beside its digest. 1 to 255."""
-TEXT = b"t"
-TRIPLE = b"f"
+_TEXT = b"t"
+_TRIPLE = b"f"
 _BETWEEN = "\x1f"
 """Between the parts of a triple, and for a while between two numbers; no normal form holds a control."""
 
@@ -82,7 +82,7 @@ def statements_in(data: EventData) -> tuple[bytes, ...]:
     if isinstance(data, FactAsserted):
         parts = (data.subject, data.predicate, data.object, data.condition or "")
         told = _BETWEEN.join(["-" if data.negation else "+", *map(normalised, parts)])
-        return (TRIPLE + told.encode("utf-8", "surrogatepass"),)
+        return (_TRIPLE + told.encode("utf-8", "surrogatepass"),)
     return ()
 
 
@@ -102,7 +102,7 @@ def values_of(event: AnyEvent) -> tuple[bytes, ...]:
 
 def statement(text: str) -> bytes:
     """What a text says on whatever day, ready to be keyed."""
-    return TEXT + normalised(without_day(text)).encode("utf-8", "surrogatepass")
+    return _TEXT + normalised(without_day(text)).encode("utf-8", "surrogatepass")
 
 
 # Which signs stay, and the spaces between numbers.
@@ -122,7 +122,7 @@ _ENDS = _NEVER_WITHIN | {" "}
 _MEANT_BEHIND = {"-": "\u2296", "*": "\u2217"}
 """What stands behind one or two letters and makes them another word, as it is kept: A-, A*, O-, Rh-."""
 _SHORT_WORD = regex(rf"(?:^|[^a-z{WORDS_BY_THEMSELVES}]|[{WORDS_BY_THEMSELVES}])[a-z]{{1,2}}\Z")
-RUN = regex(f"([{_SOFT}][{_SOFT} ]*)")
+_RUN = regex(f"([{_SOFT}][{_SOFT} ]*)")
 _APART = regex(r" (?<=[0-9.,~-] )(?=[0-9.,~-])")  # the space first: it is looked for at the speed of a literal
 
 
@@ -134,7 +134,7 @@ def closed_up(plain: str) -> str:
 
 def signed(plain: str) -> str:
     """The letters of a text with those of its signs that stay; spaces are not counted yet."""
-    parts, led_by = RUN.split(plain), ""
+    parts, led_by = _RUN.split(plain), ""
     for at in range(1, len(parts), 2):
         run, after = parts[at], parts[at + 1][:1]
         if run[0] not in _MEANT_BEHIND and (not after or (run[-1] in _ENDS and after != "=" and not after.isdigit())):
@@ -236,7 +236,7 @@ def _as_in_latin(found: re.Match[str]) -> str:
     return word.translate(_IN_LATIN) if _HAS_LATIN.search(word) else word
 
 
-def as_they_look(text: str) -> str:
+def _as_they_look(text: str) -> str:
     """A text in NFC and small letters, each letter of `like` as what it stands with; may have to be composed again."""
     return text.translate(_like()) if _ANY.search(text) else text
 
@@ -256,7 +256,7 @@ _SPECIAL = {sign: plain for plain, signs in _AS.items() for sign in signs}
 _BOXED = (0x249C, 0x1F110, 0x1F150, 0x1F170)
 """Where alphabets of 26 boxed letters begin that NFKC leaves alone, or gives brackets."""
 _MOST_CHARACTERS = 1 << 15
-MOST_MARKS = 30
+_MOST_MARKS = 30
 """Most marks on one letter that are looked at, as in Unicode's Stream-Safe Text Format."""
 _HEAPED = regex(r"[^\w\s]{31,}")
 
@@ -319,7 +319,7 @@ def _without_heaps(found: re.Match[str]) -> str:
     kept, marks = [], 0
     for one in found[0]:
         marks = marks + 1 if unicodedata.combining(one) else 0
-        if marks <= MOST_MARKS:
+        if marks <= _MOST_MARKS:
             kept.append(one)
     return "".join(kept)
 
@@ -334,7 +334,7 @@ def letters(text: str) -> str:
     for sign, plain in _STOPS:
         text = text.replace(sign, plain)
     if not CHANGED.search(text):
-        return " ".join(as_they_look(text.lower()).split())
+        return " ".join(_as_they_look(text.lower()).split())
     return _joined(CHANGED.sub(_plainly, composed(text)))
 
 
@@ -352,7 +352,7 @@ def _joined(text: str) -> str:
     if _RAISED in text:
         text = _FIRST_RAISED.sub("^", text).replace(_RAISED, "")
     text = as_in_latin(composed(text)).casefold()
-    text = composed(as_they_look(unicodedata.normalize("NFKC", composed(text))))
+    text = composed(_as_they_look(unicodedata.normalize("NFKC", composed(text))))
     text = without_strokes(text)
     if _LOOSE.search(text):
         text = composed(_LOOSE.sub("", text))

@@ -51,14 +51,14 @@ def word_key(word: str) -> str:
     return " ".join([stem(one) for one in _WORD.findall(folded)])
 
 
-def written(word: str) -> str:
+def _written(word: str) -> str:
     """A word as pairs keep it: NFKC, case-folded, single spaces, at most 100 characters."""
     return " ".join(unicodedata.normalize("NFKC", word).casefold().split())[:100]
 
 
 def paired(one: str, other: str, similarity: float) -> Pair | None:
     """The pair as it is kept; None where there are no two different words."""
-    first, second = sorted((written(one), written(other)))
+    first, second = sorted((_written(one), _written(other)))
     if not first or first == second:
         return None
     return first, second, similarity

@@ -214,7 +214,7 @@ _CAN = (
 )
 
 
-def places() -> str:
+def _places() -> str:
     """Places that are known, as alternatives."""
     return f"(?:{either(words('places', 'chinese'))})(?:市|省|这边|那边)?"
 
@@ -231,21 +231,21 @@ def _one_of_mine() -> str:
     return f"(?:(?!自己)[^，。的我和跟与同]{{0,3}}(?:的)?{one_of_ours()})"
 
 
-def jobs() -> str:
+def _jobs() -> str:
     """What somebody is by work or by standing, as alternatives."""
     return f"(?:{either(words('jobs', 'chinese'))})"
 
 
 _GENERAL: tuple[ExtractionRule, ...] = (
     ExtractionRule(
-        lambda: f"{SELF}(?:现在|目前|一直|正){{0,2}}在(?P<object>{places()}(?:[{HAN}]{{0,6}}区)?)(?:的|呢|住|生活|定居)?$",
+        lambda: f"{SELF}(?:现在|目前|一直|正){{0,2}}在(?P<object>{_places()}(?:[{HAN}]{{0,6}}区)?)(?:的|呢|住|生活|定居)?$",
         "identity", "fact", 0.8, "在", loose=True),
-    ExtractionRule(lambda: f"{SELF}是(?P<object>{places()})的$", "identity", "fact", 0.8, "来自", loose=True),
+    ExtractionRule(lambda: f"{SELF}是(?P<object>{_places()})的$", "identity", "fact", 0.8, "来自", loose=True),
     ExtractionRule(
         f"{SELF}(?:现在|目前|一直){{0,2}}是(?P<object>(?:做|搞|干|教|学|卖|开|跑|写|画|从事)[^，。的是]{{1,10}}|当[^，。的是]{{1,6}})的$",
         "identity", "fact", 0.8, loose=True),
     ExtractionRule(
-        lambda: f"{SELF}(?:现在|目前|以后)?是(?:一?[名位个])?(?P<object>[^，。的是]{{0,10}}{jobs()})$",
+        lambda: f"{SELF}(?:现在|目前|以后)?是(?:一?[名位个])?(?P<object>[^，。的是]{{0,10}}{_jobs()})$",
         "identity", "fact", 0.8, "是", loose=True),
     ExtractionRule(
         f"{SELF}(?:的)?(?P<object>(?:身高|体重|血型|星座|鞋码|工资|月薪|年薪)(?:是|有|大概)?[^，。你吗]{{1,12}})$",
@@ -286,12 +286,12 @@ _SUBJECT = regex(lambda: f"^[^，。我你他她它]{{0,6}}我(?P<who>的?(?:{_o
 """The subject of a clause: its speaker, or one of their people."""
 
 
-def with_subject(piece: str, subject: str) -> str:
+def _with_subject(piece: str, subject: str) -> str:
     """The clause with its omitted subject put back; `subject` is 我, or one of the speaker's people."""
     return f"{subject}{piece}" if subject and _ELIDED.match(piece) else piece
 
 
-def subject_of(piece: str) -> str:
+def _subject_of(piece: str) -> str:
     """Of whom a clause speaks: 我, 我爸爸; else an empty string."""
     found = _HAS_ONE.match(piece) or _SUBJECT.match(piece)
     return "" if found is None else f"我{found['who'] or ''}"
@@ -328,13 +328,13 @@ _WHO = (
 _FURTHER: tuple[ExtractionRule, ...] = (
     ExtractionRule(f"{_SELF_NOW}(?P<object>{_WHO})$", "identity", "fact", 0.8, loose=True),
     ExtractionRule(
-        lambda: f"{_SELF_NOW}[是在](?P<object>{places()}(?![{HAN}]*(?:大学|学院|公司|医院|中学))[{HAN}]{{0,5}}?)(?:的人?)?$",
+        lambda: f"{_SELF_NOW}[是在](?P<object>{_places()}(?![{HAN}]*(?:大学|学院|公司|医院|中学))[{HAN}]{{0,5}}?)(?:的人?)?$",
         "identity", "fact", 0.8, "来自", loose=True),
     ExtractionRule(
         lambda: (
-            f"{_SELF_NOW}(?:是)?(?P<object>在[^，。我]{{1,14}}?(?:[做当任](?:一?[名位个])?[^，。]{{0,6}}?(?:{jobs()}|微商|销售|助理"
+            f"{_SELF_NOW}(?:是)?(?P<object>在[^，。我]{{1,14}}?(?:[做当任](?:一?[名位个])?[^，。]{{0,6}}?(?:{_jobs()}|微商|销售|助理"
             f"|客服|文员|学徒|兼职|生意)|带(?:孩子|娃|宝宝)|教书|养老|待产))(?:的)?$"
-            f"|{_SELF_NOW}不是(?:专门)?(?P<object2>(?:做|搞|干|学|教|卖)[^，。的这那]{{1,10}}的|本地人|{places()}(?:人|的)?|{jobs()})$"
+            f"|{_SELF_NOW}不是(?:专门)?(?P<object2>(?:做|搞|干|学|教|卖)[^，。的这那]{{1,10}}的|本地人|{_places()}(?:人|的)?|{_jobs()})$"
         ),
         "identity", "fact", 0.75, loose=True),
     ExtractionRule(f"{_SELF_NOW}(?:还)?在(?P<object>上班)(?:了|的)?$", "temporary", "fact", 0.6, loose=True),
@@ -349,7 +349,7 @@ _FURTHER: tuple[ExtractionRule, ...] = (
 )  # fmt: skip
 
 
-COMPILED = tuple((regex(rule.pattern), rule) for rule in (*_TYPED, *_GENERAL, *_FURTHER))
+_COMPILED = tuple((regex(rule.pattern), rule) for rule in (*_TYPED, *_GENERAL, *_FURTHER))
 """The rules in the order in which they are tried."""
 
 
@@ -449,12 +449,12 @@ def chinese_fact(said: str, name: str) -> StatedTriple | None:
     return None
 
 
-def degree_of(said: str) -> float | None:
+def _degree_of(said: str) -> float | None:
     """How often or how much, from 0 to 1; None where nothing is said of it."""
     return next((degree for pattern, degree in _DEGREES if pattern.search(said)), None)
 
 
-def parted(thing: str) -> tuple[str, str | None]:
+def _parted(thing: str) -> tuple[str, str | None]:
     """An object without the condition in which it holds, and that condition: 晚上听音乐."""
     found = _WHEN.match(thing)
     if found is None or len(thing) - found.end() < 2:
@@ -462,7 +462,7 @@ def parted(thing: str) -> tuple[str, str | None]:
     return thing[found.end() :], found["when"]
 
 
-def named(thing: str, name: str) -> str:
+def _named(thing: str, name: str) -> str:
     """The thing with its speaker by name; a title stays as it is."""
     return thing if _SHORT_TITLE.search(thing) else thing.replace("我", name)
 
@@ -479,8 +479,8 @@ def _fact(found: re.Match[str], predicate: str, name: str) -> StatedTriple | Non
     if thing is None:
         return None
     often = groups.get("often") is not None
-    return StatedTriple(name, predicate or verb, named(thing, name), bool(groups.get("never")),
-                degree_of(found.string) if often else None)  # fmt: skip
+    return StatedTriple(name, predicate or verb, _named(thing, name), bool(groups.get("never")),
+                _degree_of(found.string) if often else None)  # fmt: skip
 
 
 def _called(text: str) -> str | None:
@@ -494,7 +494,7 @@ def _object(text: str) -> str | None:
     thing = title[0] if title else _COUNTED.sub("", text.strip()).removesuffix("了")
     if (
         not thing
-        or len(thing) > MOST_LETTERS + 14 * bool(title)
+        or len(thing) > _MOST_LETTERS + 14 * bool(title)
         or _THING_POINTS.search(thing)
         or _VAGUE_THING.search(thing)
     ):
@@ -509,7 +509,7 @@ def _to_do(text: str) -> str | None:
     return thing
 
 
-MOST_LETTERS = 150
+_MOST_LETTERS = 150
 """A longer clause is no talk."""
 _SENTENCE = regex(r"[^。！？?!；;\n…]+[。！？?!；;…]*")
 _CLAUSE = regex(r"[^，,]+")
@@ -589,7 +589,7 @@ PEOPLE_CHINESE = regex(
 _BY_DEGREES = frozenset({"喜欢", "偏好"})
 """Predicates that hold more or less, more or less often, or only at times."""
 _WE = regex("我们|咱们")
-OURS = regex("^[们們](?=全?家|公司|团队|学校|单位|部门|小区|店|班|组|村|队)")
+_OURS = regex("^[们們](?=全?家|公司|团队|学校|单位|部门|小区|店|班|组|村|队)")
 """What follows 我 in 我们家: it is of the speaker."""
 
 
@@ -613,10 +613,10 @@ def chinese_clauses(text: str) -> Iterator[Clause]:
             )
             written = text[sentence.start() + a : sentence.start() + b]
             opened = _FILLERS.sub("", plain)
-            clause_text = with_subject(opened, subject) if len(pieces) > 1 else opened
+            clause_text = _with_subject(opened, subject) if len(pieces) > 1 else opened
             if not others and subject in ("", "我") and _OWN.match(clause_text):
                 clause_text = f"我{clause_text}"
-            subject = subject_of(clause_text) if after and not re.search("我[^，]*[他她它]", clause_text) else ""
+            subject = _subject_of(clause_text) if after and not re.search("我[^，]*[他她它]", clause_text) else ""
             others = others or _OF_OTHERS.search(piece) is not None
             written = clause_text if clause_text != opened or plain != piece else written
             yield Clause(written, sentence.start() + a, sentence.start() + b,
@@ -642,13 +642,13 @@ def _joined(said: str, pieces: list[tuple[int, int]]) -> Iterator[tuple[int, int
 
 def chinese_statement(clause: Clause, turn: TurnText) -> ExtractedStatement | None:
     """What a Chinese clause states about its speaker, or None."""
-    if len(clause.text) > MOST_LETTERS:
+    if len(clause.text) > _MOST_LETTERS:
         return None
     written = "".join(clause.text.split(" ")).replace(",", "，").strip("，。！？!?；;…~ 、:：")
     correction = bool(_CORRECTS.search(written) or _CORRECTS.search(f"{clause.before}，"))
     said = opened_chinese(clause.text)
     said = _BARE_AGE.sub(r"\g<0>岁", said)
-    for pattern, rule in COMPILED:
+    for pattern, rule in _COMPILED:
         found = pattern.match(said)
         if found is not None:
             return _stated(clause, turn, said, found, rule, correction)
@@ -711,11 +711,11 @@ def _triple(
     if predicate == "来自" and thing.endswith("人"):
         return None if PEOPLE_CHINESE.search(thing) else StatedTriple(name, predicate, thing[:-1])
     if predicate not in _BY_DEGREES:
-        return StatedTriple(name, predicate, named(thing, name), rule.dislikes)
+        return StatedTriple(name, predicate, _named(thing, name), rule.dislikes)
     thing = re.sub("[也都还了]+$", "", re.sub("^[^的，]{1,3}的[就都]?是", "", thing)) or thing
     # What is denied under a condition is not denied without it: then the condition stays with the thing.
-    thing, condition = (thing, None) if rule.dislikes else parted(thing)
-    return StatedTriple(name, predicate, named(thing, name), rule.dislikes, degree_of(said), condition)
+    thing, condition = (thing, None) if rule.dislikes else _parted(thing)
+    return StatedTriple(name, predicate, _named(thing, name), rule.dislikes, _degree_of(said), condition)
 
 
 def about(said: str, name: str) -> str:
@@ -723,7 +723,7 @@ def about(said: str, name: str) -> str:
     if "我" not in said:
         return f"{name}{said}"
     start = said.index("我")
-    head, rest = said[:start], OURS.sub("", said[start + 1 :], count=1)
+    head, rest = said[:start], _OURS.sub("", said[start + 1 :], count=1)
     rest = rest.replace("我的", "自己的").replace("我", name)
     if rest[:1] in ("们", "們"):
         name, rest = f"{name}等人", rest[1:]

@@ -144,7 +144,7 @@ _GREETS = regex(
     r"|yes|yeah|yep|thanks|thank you|haha)[\W]*$",
     re.IGNORECASE,
 )
-MOST_AROUND = 1_000
+_MOST_AROUND = 1_000
 _JOKES = regex(
     r"\b(?:joking|kidding|just a joke|pulling your leg|(?:that's|it's|that was|it was) (?:a lie|not true)|made (?:it|that|this) up"
     r"|but (?:no,? )?I (?:didn't|haven't|never did))\b",
@@ -209,7 +209,7 @@ def english_clauses(text: str) -> Iterator[Clause]:
             sure = clause.asserted and not played and not _NEVER_MIND.match(following)
             sure = sure and not hushed[max(0, start - 6) : start].rstrip().casefold().endswith("e.g.")
             asks = clause.question and not played
-            around = f"{hushed[start:end]} {following}"[:MOST_AROUND]
+            around = f"{hushed[start:end]} {following}"[:_MOST_AROUND]
             elided_here = elided and at == 0 and not clause.before
             yield clause._replace(asserted=sure, question=asks, elided=elided_here, around=around)
         made = _TEXT_TO_MAKE.match(hushed[start:end])
@@ -454,18 +454,18 @@ def english_fact(said: str, name: str) -> StatedTriple | None:
     return None
 
 
-def works_as(said: str) -> str | None:
+def _works_as(said: str) -> str | None:
     """`works as`, `works at` or `works for`, where the clause says so."""
     found = _WORKS.match(said)
     return None if found is None else f"works {found['slot']}"
 
 
-def degree_of(said: str) -> float | None:
+def _degree_of(said: str) -> float | None:
     """How often or how much, from 0 to 1; None where nothing is said of it."""
     return next((degree for pattern, degree in _DEGREES if pattern.search(said)), None)
 
 
-def parted(thing: str) -> tuple[str, str | None]:
+def _parted(thing: str) -> tuple[str, str | None]:
     """An object without the condition in which it holds, and that condition: "coffee in the morning"."""
     found = _WHEN.search(thing)
     if found is None or len(thing[: found.start()].strip()) < 3:
@@ -473,7 +473,7 @@ def parted(thing: str) -> tuple[str, str | None]:
     return thing[: found.start()].rstrip(" ,"), in_third(found["when"])
 
 
-def tidied(thing: str) -> str:
+def _tidied(thing: str) -> str:
     """An object without the asides around it: "also pizza", "bowling, to be honest"."""
     return _ASIDE.sub("", re.sub("^also ", "", thing))
 
@@ -483,7 +483,7 @@ def _of_kin(found: re.Match[str], name: str) -> StatedTriple | None:
     verb = {"loves": "likes"}.get(_KIN_VERBS.get(verb, verb), _KIN_VERBS.get(verb, verb))
     thing = _object(found["object"])
     who = f"{name}'s {found['who']}" + (f" {found['name']}" if found["name"] else "")
-    return None if thing is None else StatedTriple(who, verb, thing, degree=degree_of(found["verb"]))
+    return None if thing is None else StatedTriple(who, verb, thing, degree=_degree_of(found["verb"]))
 
 
 def _fact(found: re.Match[str], predicate: str, name: str) -> StatedTriple | None:
@@ -493,7 +493,7 @@ def _fact(found: re.Match[str], predicate: str, name: str) -> StatedTriple | Non
     if groups.get("todo"):
         thing, when = _to_do(whole), None
     else:
-        whole, when = parted(whole) if habit or predicate in ("volunteers", "uses") else (whole, None)
+        whole, when = _parted(whole) if habit or predicate in ("volunteers", "uses") else (whole, None)
         thing = _object(whole)
     if thing is None:
         return None
@@ -504,7 +504,7 @@ def _fact(found: re.Match[str], predicate: str, name: str) -> StatedTriple | Non
     elif groups.get("slot"):
         verb = f"{predicate} {groups['slot']}"
     denied = often == "never" or bool(groups.get("never"))
-    degree = degree_of(found.string) if habit and not denied else None
+    degree = _degree_of(found.string) if habit and not denied else None
     return StatedTriple(name, (verb or predicate).casefold(), thing, denied, degree, when)
 
 
@@ -540,7 +540,7 @@ def _shortened(text: str, ends: re.Pattern[str]) -> str:
 
 MOST_LETTERS = 400
 """A longer clause is no talk."""
-UNSURE = regex(
+_UNSURE = regex(
     r"\b(?:would|could|might|may(?! \d)|maybe|perhaps|probably|possibly|wish|guess|suppose|imagine|i bet|should"
     "|hope|hoping|seems?"
     r"|in (?:the|this|that|your) (?:\w+ )?(?:picture|photo|pic|image|drawing|diagram|painting|video|scene|story|example"
@@ -559,7 +559,7 @@ _IN_MAY = regex(
 
 def unsure(said: str) -> bool:
     """Whether a clause says that something may be so."""
-    return UNSURE.search(_IN_MAY.sub("", said)) is not None
+    return _UNSURE.search(_IN_MAY.sub("", said)) is not None
 
 
 _CORRECTS = regex(
@@ -630,7 +630,7 @@ _SAYS_WHAT = regex(
 """A cut that parts a verb from what it is about."""
 _NAMES = regex(r"(?<=[ \"'$(])(?:(?!I\b)[A-Z]|\d)")
 """A name or a number: what is left of a clause says little without."""
-MOST_ENDS = 6
+_MOST_ENDS = 6
 """Places at which a clause may be cut."""
 _FOR_NOW = regex(
     r"\b(?:right now|at the moment|these days|lately|currently|for now|this (?:week|month|year))\b", re.IGNORECASE
@@ -673,7 +673,7 @@ def _without_its_end(
         return None
     rule = rule._replace(loose=False)
     ends = [one.start() for one in _BEHIND.finditer(found.string)]
-    for end in reversed(ends[:MOST_ENDS]):
+    for end in reversed(ends[:_MOST_ENDS]):
         left = found.string[:end]
         if _SAYS_WHAT.search(left) or not (_NAMES.search(left) or TIMED.search(left)):
             continue
@@ -776,11 +776,11 @@ def _triple(
     slot = groups.get("slot")
     if slot is not None and slot.startswith(("one", "thing", "part")):
         return None
-    predicate = f"favourite {slot}" if slot else works_as(said) or rule.predicate
+    predicate = f"favourite {slot}" if slot else _works_as(said) or rule.predicate
     if predicate == "has":
         thing = thing.partition(",")[0]
     if predicate not in _BY_DEGREES:
         return StatedTriple(name, predicate, in_third(thing), rule.dislikes)
     # What is denied under a condition is not denied without it: then the condition stays with the thing.
-    thing, condition = (thing, None) if rule.dislikes else parted(tidied(thing))
-    return StatedTriple(name, predicate, in_third(tidied(thing)), rule.dislikes, degree_of(said), condition)
+    thing, condition = (thing, None) if rule.dislikes else _parted(_tidied(thing))
+    return StatedTriple(name, predicate, in_third(_tidied(thing)), rule.dislikes, _degree_of(said), condition)

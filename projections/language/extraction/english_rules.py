@@ -22,9 +22,9 @@ from engramlog_server.projections.language.lexicon import either, words
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.times.calendar import MONTH, MONTHS, WEEKDAY, WEEKDAYS
 
-WHEN = "(?:(?:recently|already|currently|always|usually|often|sometimes|still|now|first|once|normally|generally|officially) )?"
-NOUN = r"(?:an? |the |two |three |four |five |\d+ |some |my |our )?"
-DONE = (
+_WHEN = "(?:(?:recently|already|currently|always|usually|often|sometimes|still|now|first|once|normally|generally|officially) )?"
+_NOUN = r"(?:an? |the |two |three |four |five |\d+ |some |my |our )?"
+_DONE = (
     "(?:went|visited|met|bought|adopted|joined|started|began|finished|completed|got|won|painted|made|built"
     "|read|watched|signed up|moved"
     "|graduated|quit|took|attended|ran|volunteered|lost|broke|published|launched|received|learned|learnt"
@@ -120,11 +120,11 @@ _TYPED: tuple[ExtractionRule, ...] = (
         "|epilepsy|gastritis|adhd|anemia|celiac disease).*)$",
         "identity", "fact", 0.85, "has", loose=True),
     ExtractionRule(
-        lambda: rf"^(?:I have|I've got|I've) (?P<object>(?!no ){NOUN}(?:[\w-]+ )?{kin.english()}\b.*)$",
+        lambda: rf"^(?:I have|I've got|I've) (?P<object>(?!no ){_NOUN}(?:[\w-]+ )?{kin.english()}\b.*)$",
         "identity", "fact", 0.85, "has", loose=True),
     ExtractionRule(
         lambda: rf"^(?:I (?:already |still |also |now )?have|I've (?:already )?got|I own|I've) (?P<object>(?!no"
-        rf" ){NOUN}(?:[\w-]+ ){{0,2}}{pets()}\b.*)$",
+        rf" ){_NOUN}(?:[\w-]+ ){{0,2}}{pets()}\b.*)$",
         "fact", "fact", 0.85, "has", loose=True),
     ExtractionRule(
         r"^My (?:all-time |absolute |new |old )?favou?rite (?P<slot>[\w -]{2,40}?) (?:is|are|was|has to be"
@@ -146,9 +146,9 @@ _TYPED: tuple[ExtractionRule, ...] = (
         "^I (?:hate|dislike|can't stand|can not stand|cannot stand|detest|loathe) (?P<object>.+)$",
         "stable_preference", "user_preference", 0.85, "likes", True, loose=True),
     ExtractionRule(
-        f"^I {WHEN}(?:love|like|enjoy|adore) (?P<object>.+)$",
+        f"^I {_WHEN}(?:love|like|enjoy|adore) (?P<object>.+)$",
         "stable_preference", "user_preference", 0.8, "likes", loose=True),
-    ExtractionRule(f"^I {WHEN}prefer (?P<object>.+)$", "stable_preference", "user_preference", 0.85, "prefers", loose=True),
+    ExtractionRule(f"^I {_WHEN}prefer (?P<object>.+)$", "stable_preference", "user_preference", 0.85, "prefers", loose=True),
     ExtractionRule(
         r"^I used to (?P<object>(?:love|like|play|live|work|be|go|have|own|collect|compete|do)\b.+)$",
         "fact", "fact", 0.75, loose=True),
@@ -231,7 +231,7 @@ _TYPED: tuple[ExtractionRule, ...] = (
     ExtractionRule(
         r"^(?P<when>(?:Yesterday|Today|Last \w+|This (?:morning|week|weekend|month|year)|Two \w+ ago|A "
         r"(?:few )?\w+ ago|On \w+ \d+),? )?I (?:also |recently |already |just |once |successfully |first |even "
-        f"|finally )*(?P<object>(?!(?:had|got) to ){DONE} .+)$",
+        f"|finally )*(?P<object>(?!(?:had|got) to ){_DONE} .+)$",
         "fact", "fact", 0.7),
     ExtractionRule(
         "^I(?:'m| am) (?:currently |also )?(?P<object>(?:reading|studying|learning|writing|taking|majoring in|enrolled in"
@@ -263,7 +263,7 @@ INNER_NOW = (
     "|debating|deciding|leaning|dealing|liking|loving|enjoying|hearing|kidding|joking|starting|missing|sitting|waiting|noticing"
     "|freaking|stressing|seeking|trying|exploring|interested|aware|running into"
 )
-OFTEN = (
+_OFTEN = (
     "(?:every|each) (?:other )?(?:single )?(?:day|night|week|weekend|month|year|morning|evening|afternoon|summer|winter"
     f"|spring|autumn|fall|season|time|{WEEKDAY})|once a|twice a|(?:two|three|four|five|\\d+) times a"
     f"|on (?:weekends|weekdays|(?:{WEEKDAY})s)|daily|weekly|monthly|before bed|all the time|(?:during|over|around) the"
@@ -301,7 +301,7 @@ PEOPLE = (
 ADVERB = r"(?:(?:also|just|already|once|even|first|always|often|still|now|never|(?!family|only|early)\w+ly) ){0,4}"
 """Each adverb fits in one way only, and four are enough: else such a piece takes time without bound."""
 _NAME = r"(?:,? (?:[A-Z]\w+)(?: [A-Z]\w+)?)?"
-FAVOURITE = regex(
+_FAVOURITE = regex(
     r"^(?P<thing>(?!(?:it|that|this|those|these|they|he|she|you|there|here|what|which|one|i|my|who|we)\b)[\w'& -]{1,40}?)"
     r"(?:'s| is| are| has always been| have always been) (?:still |always )?my (?:all-time |absolute )?(?:fave|favou?rite)s?$",
     re.IGNORECASE,
@@ -338,7 +338,7 @@ _GENERAL: tuple[ExtractionRule, ...] = (
         "stable_preference", "user_preference", 0.85, "likes", loose=True),
     ExtractionRule(
         rf"^I (?!'|am|was|have|had|will|would|can|could|need|want|think|feel|know|see|mean|got|did|do\b|don't){ADVERB}"
-        rf"(?P<object>(?!{PAST}|\w+ed\b)[a-z]+ .*\b(?:{OFTEN})\b.*)$",
+        rf"(?P<object>(?!{PAST}|\w+ed\b)[a-z]+ .*\b(?:{_OFTEN})\b.*)$",
         "stable_preference", "fact", 0.7, loose=True),
     ExtractionRule(
         rf"^I(?:'ve| have) been {ADVERB}(?P<object>(?!(?:{INNER_NOW})\b)\w+ing "
@@ -372,7 +372,7 @@ _TALKED = (
     "|did (?:it|that)|got (?:it|to)|used|need|found|added|created|tested|implemented|defined|saw|had|fixed|updated|wrote|identified"
     "|outlined|worked|met"
 )
-THOUGHT = (
+_THOUGHT = (
     "was|were|is|are|had|has|did|got|been|need|want|think|feel|know|see|mean|believe|guess|hope|wish|wonder|understand|agree"
     "|remember|recall|hear|appreciate|doubt"
     "|require|request|propose|demand|suppose|expect|imagine|look|seem|get|have|do|can|could|will|would|should|may|might|must|shall|am|find|notice|admire|promise"
@@ -383,7 +383,7 @@ THOUGHT = (
     "|worry|anticipate|intend|aim|consider|cannot|can't|once|first|dream|urge|invite|present|declare|hereby"
 )
 DOES = ExtractionRule(
-    rf"^I {ADVERB}(?P<object>(?!(?:{THOUGHT})\b|\w+[^s]s\b|(?:make|earn) [$£€]|keep getting|{PAST}|\w+ed\b|re(?:took|wrote"
+    rf"^I {ADVERB}(?P<object>(?!(?:{_THOUGHT})\b|\w+[^s]s\b|(?:make|earn) [$£€]|keep getting|{PAST}|\w+ed\b|re(?:took|wrote"
     rf"|did|made|sent"
     rf"|set)\b)[a-z]{{2,14}} .+)$", "fact", "fact", 0.6, sharp=True)  # fmt: skip
 """What somebody does, by a verb in the present."""
@@ -427,7 +427,7 @@ _FURTHER: tuple[ExtractionRule, ...] = (
         rf"|weather)\b).*(?:{DAY}|[A-Z]).*)$",
         "temporary", "plan", 0.65, loose=True),
     ExtractionRule(
-        rf"^We {ADVERB}(?P<object>(?!(?:{THOUGHT})\b|{PAST}|\w+ed\b)[a-z]{{2,14}} .*\b(?:{OFTEN})\b.*)$",
+        rf"^We {ADVERB}(?P<object>(?!(?:{_THOUGHT})\b|{PAST}|\w+ed\b)[a-z]{{2,14}} .*\b(?:{_OFTEN})\b.*)$",
         "stable_preference", "fact", 0.65, loose=True),
 )  # fmt: skip
 _PLAIN_PAST = (
@@ -436,7 +436,7 @@ _PLAIN_PAST = (
     "|Signed|Grew up|Played|Cooked|Baked|Hiked|Volunteered"
 )
 """Verbs that are seldom anything but a past where they begin a sentence."""
-ELIDED = (
+_ELIDED = (
     (
         regex(r"^(?P<verb>Can't|Cannot|Don't) (?=(?:do|eat|drink|tolerate|digest|stomach) \w+(?: \w+){0,2}$)"),
         r"I \g<verb> ",
@@ -451,7 +451,7 @@ ELIDED = (
 
 def with_subject(said: str) -> str:
     """A sentence with the subject that it leaves out, where it does."""
-    for pattern, put in ELIDED:
+    for pattern, put in _ELIDED:
         told = pattern.sub(put, said)
         if told != said:
             return f"I {told[2:3].lower()}{told[3:]}" if told.startswith("I ") else told
@@ -494,7 +494,7 @@ _NOT_SAID = (
     r"|not|no|never|nobody|nothing|none|hardly|barely|if|whether|\w+n't)\b)"
 )
 """Neither denied nor somebody else's words."""
-NO_POINTER = (
+_NO_POINTER = (
     rf"(?i)^(?P<object>{_NOT_SAID}(?!(?:please|can|could|it|that|this|these|those|he|she|they|you|your|there|what|who|which|how|something|everything|someone"
     r"|nothing|knowing|seeing|hearing|here|their|his|her|our|all|so|one|the|and|or|but|i|we|as|if|when|hope\w*|wish\w*|maybe)\b)"
 )
@@ -528,11 +528,11 @@ _TALK: tuple[ExtractionRule, ...] = (
         r"^I (?:always )?(?:prioriti[sz]e|favou?r) (?P<object>.+)$", "stable_preference", "user_preference", 0.7),
     ExtractionRule(
         r"^I (?P<object>(?:(?:usually|often|sometimes|occasionally|rarely|regularly|typically|frequently) "
-        rf"(?!(?:{THOUGHT})\b)[a-z]{{3,14}}(?: .+)?|(?!(?:{THOUGHT})\b|{PAST})[a-z]{{3,14}} .*"
+        rf"(?!(?:{_THOUGHT})\b)[a-z]{{3,14}}(?: .+)?|(?!(?:{_THOUGHT})\b|{PAST})[a-z]{{3,14}} .*"
         r"(?:occasionally|regularly|frequently|sometimes)))$",
         "stable_preference", "fact", 0.65),
     ExtractionRule(
-        rf"^I {ADVERB}(?P<object>do (?!not\b|nothing\b|it\b|this\b|that\b|so\b|my best\b|n't).+ (?:{OFTEN})\b.*)$",
+        rf"^I {ADVERB}(?P<object>do (?!not\b|nothing\b|it\b|this\b|that\b|so\b|my best\b|n't).+ (?:{_OFTEN})\b.*)$",
         "stable_preference", "fact", 0.7),
     ExtractionRule(
         r"^(?:I|We) (?:(?:also|just|all|both) )?(?P<object>had (?:such )?(?:an? )?(?:\w+ )?(?:blast|time|fun|experience) "
@@ -561,18 +561,19 @@ _TALK: tuple[ExtractionRule, ...] = (
         rf"(?:(?:scheduled|set|due|planned|booked|coming up) (?:for |on |at |in )?.*(?:{DAY})|(?:on |at |in )?(?:{DAY}))).*)$",
         "temporary", "plan", 0.7, loose=True),
     ExtractionRule(
-        rf"{NO_POINTER}[\w' -]{{2,40}}? (?:is|are|meets?|happens?|takes place|falls) (?:on )?"
-        rf"(?:{OFTEN}|every (?:first|second|last) \w+)\b"
+        rf"{_NO_POINTER}[\w' -]{{2,40}}? (?:is|are|meets?|happens?|takes place|falls) (?:on )?"
+        rf"(?:{_OFTEN}|every (?:first|second|last) \w+)\b"
         r"(?=.*\b(?:mine|my|our|ours|me|us)\b).*)$",
         "stable_preference", "fact", 0.7, loose=True),
     ExtractionRule(
-        rf"{NO_POINTER}[A-Za-z](?:[\w'-]{{0,20}} ){{1,4}}?(?:(?:always|really|also|often|just|still) )?(?:(?:helps?"
+        rf"{_NO_POINTER}[A-Za-z](?:[\w'-]{{0,20}} ){{1,4}}?(?:(?:always|really|also|often|just|still) )?(?:(?:helps?"
         rf"|helped) me (?:to )?\w+ \w+"
         r"|(?:calms?|relaxes|relax|energi[sz]es?) me|makes? me (?:happy|feel \w+)|brings? me (?:joy|peace|comfort|happiness)"
         r"|keeps? me (?:healthy|fit|busy|sane|grounded|motivated|going|calm|relaxed|happy)).*)$",
         "stable_preference", "fact", 0.65, loose=True),
     ExtractionRule(
-        rf"{NO_POINTER}(?:[\w'\"-]{{1,20}} ){{1,6}}?(?:is|are|has been|have been|has always been|have always been|means?|has|have) "
+        rf"{_NO_POINTER}(?:[\w'\"-]{{1,20}} ){{1,6}}?(?:is|are|has been|have been|has always been|have always been"
+        r"|means?|has|have) "
         r"(?:(?:such )?(?:an? )?(?:\w+ )?part of my (?:life|routine)|(?:so |very |really )?important to me|(?:so much|a"
         r" lot|the world) to me|a lot of (?:significance|meaning) (?:for|to) me|on my (?:bucket|to-do) list).*)$",
         "stable_preference", "fact", 0.65, loose=True),
@@ -622,7 +623,7 @@ def turned(said: str) -> str:
         return f"My {mine['who']} is called {mine['name']}"
     said = re.sub(r"\bat ours$", "at our place", re.sub(r"\bat mine$", "at my place", _CALLED.sub("Call me ", said)))
     said = _SUCH_A.sub(lambda one: f"{one['verb']}{'an' if one['what'][0] in 'aeiou' else 'a'} {one['what']}", said)
-    return _OUR.sub("My ", FAVOURITE.sub(r"My favourite is \g<thing>", said))
+    return _OUR.sub("My ", _FAVOURITE.sub(r"My favourite is \g<thing>", said))
 
 
 COMPILED = tuple((regex(rule.pattern), rule) for rule in (*_TYPED, *_GENERAL, *_TALK, *_FURTHER))

@@ -122,7 +122,7 @@ class _Person(NamedTuple):
     key: str
 
 
-def with_people(clauses: Sequence[Clause], text: str, turn: TurnText, *, han: bool) -> list[Clause]:
+def _with_people(clauses: Sequence[Clause], text: str, turn: TurnText, *, han: bool) -> list[Clause]:
     """The clauses with those whom "he", "she", "it" and 他, 她 at their beginning stand for, if only one person can be meant."""
     found: list[Clause] = []
     for clause in clauses:
@@ -217,7 +217,7 @@ _COUNTS = regex(
 _TELLS = regex(r"\d|[A-Za-z]{3}|[\u4e00-\u9fff]{2}")
 
 
-def answered(
+def _answered(
     clauses: Sequence[Clause], read: Sequence[tuple[int, int]], text: str, turn: TurnText, *, han: bool
 ) -> Iterator[ExtractedStatement]:
     """The first sentence of a turn with the question that it answers, if nothing else reads it: "Two, and a third on the way"."""
@@ -242,9 +242,9 @@ def answered(
     yield ExtractedStatement(turn.dated(content, han=han), "fact", "fact", 1, True, 0.6, (start, end))
 
 
-CONFIDENCE = 0.6
-MOST_SAID = 300
-Spans = Sequence[tuple[int, int]]
+_CONFIDENCE = 0.6
+_MOST_SAID = 300
+_Spans = Sequence[tuple[int, int]]
 _QUOTE = regex('["“”「」『』~]')
 
 _OTHERS_MIND = (
@@ -335,7 +335,7 @@ _CHINESE_FLEETING = (
 )
 
 
-class Plain(NamedTuple):
+class _Plain(NamedTuple):
     """How the plain statements of one language are read."""
 
     opened: Callable[[Clause], str]
@@ -356,8 +356,8 @@ class Plain(NamedTuple):
     """The head and the words behind it, about the speaker by name, with the day."""
 
 
-def plain_statements(
-    clauses: Sequence[Clause], read: Spans, text: str, turn: TurnText, plain: Plain
+def _plain_statements(
+    clauses: Sequence[Clause], read: _Spans, text: str, turn: TurnText, plain: _Plain
 ) -> Iterator[ExtractedStatement]:
     """The plain statements of a text's clauses in one language. `read`: spans that other rules read; a Chinese head
     of these makes a statement only with clauses behind it that they did not read.
@@ -375,28 +375,28 @@ def plain_statements(
             last += 1
         behind = clauses[at : last + 1]
         if _is_read(head, read) and (
-            plain is PLAIN_ENGLISH or all(_is_read(one, read) or limited_to(one.text) for one in behind)
+            plain is _PLAIN_ENGLISH or all(_is_read(one, read) or limited_to(one.text) for one in behind)
         ):
             continue
         at = last + 1
         rest = _LINK.sub("", text[head.end : clauses[last].end].rstrip(" .!;,。！；，…"))
         rest = f", {rest.strip()}" if rest and text[head.end - 1] in ".!" else rest
-        rest = rest if len(said) + len(rest) <= MOST_SAID else ""
+        rest = rest if len(said) + len(rest) <= _MOST_SAID else ""
         content = plain.content(said, rest, turn)
-        yield ExtractedStatement(content, "fact", "fact", 1, True, CONFIDENCE, (head.start, clauses[last].end))
+        yield ExtractedStatement(content, "fact", "fact", 1, True, _CONFIDENCE, (head.start, clauses[last].end))
 
 
 _LINK = regex(r"(?:^|[ ,;，；]+)(?:so|and|but|or|because|所以|但是?|而且|并且|因为)$", re.IGNORECASE)
 """A conjunction behind which nothing follows that belongs to the statement."""
 
 
-def _is_read(clause: Clause, read: Spans) -> bool:
+def _is_read(clause: Clause, read: _Spans) -> bool:
     return any(start < clause.end and clause.start < end for start, end in read)
 
 
-def _head(clause: Clause, plain: Plain) -> str | None:
+def _head(clause: Clause, plain: _Plain) -> str | None:
     """The clause from its subject on if it is a head."""
-    if not clause.asserted or clause.question or len(clause.text) > MOST_SAID or _QUOTE.search(clause.text):
+    if not clause.asserted or clause.question or len(clause.text) > _MOST_SAID or _QUOTE.search(clause.text):
         return None
     if clause.before.endswith("吧"):
         return None  # an order goes on: "set it, each day at nine"
@@ -406,7 +406,7 @@ def _head(clause: Clause, plain: Plain) -> str | None:
     return said if plain.says(said, clause) else None
 
 
-def _goes_with(clause: Clause, text: str, plain: Plain) -> bool:
+def _goes_with(clause: Clause, text: str, plain: _Plain) -> bool:
     said = text[clause.start : clause.end].strip()  # without a subject that was put before it
     sure = clause.asserted and not clause.question and _QUOTE.search(said) is None
     return sure and plain.ends.match(said) is None and plain.addressed.search(said) is None
@@ -429,9 +429,9 @@ def _opened_english(clause: Clause) -> str:
     )
     text = re.sub(r"^(My (?:[\w'-]+ ){0,2}?[\w-]+)'s (?=(?:on|at|in|due|the|an?|not|\d)\b)", r"\1 is ", text)
     said = _ASIDE.sub("", opened(text, elided=clause.elided)[0])
-    if PLAIN_ENGLISH.head.match(said) is None:
+    if _PLAIN_ENGLISH.head.match(said) is None:
         behind = (opened(text[one.end() :], elided=False)[0] for one in re.finditer(", ", text))
-        said = next((one for one in behind if PLAIN_ENGLISH.head.match(one)), said)
+        said = next((one for one in behind if _PLAIN_ENGLISH.head.match(one)), said)
     return said
 
 
@@ -507,7 +507,7 @@ def _chinese_content(said: str, rest: str, turn: TurnText) -> str:
     return re.sub(f"{re.escape(name)}[们們]", f"{name}等人", sentence) + (f"（{turn.day}说）" if turn.day else "")
 
 
-PLAIN_ENGLISH = Plain(
+_PLAIN_ENGLISH = _Plain(
     _opened_english,
     regex(lambda: _ENGLISH_HEAD.replace("{mine}", one_of_mine())),
     regex(_ENGLISH_FLEETING),
@@ -523,7 +523,7 @@ PLAIN_ENGLISH = Plain(
     _says_english,
     _english_content,
 )
-PLAIN_CHINESE = Plain(
+_PLAIN_CHINESE = _Plain(
     lambda clause: re.sub(
         "^(我们?家?)那[台只个条辆把张部套间口]|^(每[^，我]{1,6})我(?:都要|都|要|会)?",
         r"\1\2",
@@ -564,7 +564,7 @@ def read_turn(turn: TurnText) -> TurnReading:
         return _as_written(read_turn(turn._replace(text=plain)), turn.text, plain)
     talk = talk_of(turn.text)
     by_language = [
-        (language, with_people(said, talk.text, turn, han=language.han)) for language, said in _by_language(talk.text)
+        (language, _with_people(said, talk.text, turn, han=language.han)) for language, said in _by_language(talk.text)
     ]
     taken: list[Taken] = []
     if _hints(talk.text.casefold().replace("’", "'"), taking_back.HINTS):
@@ -636,7 +636,7 @@ def _most(found: list[ExtractedStatement]) -> list[ExtractedStatement]:
     return [one for one in found if one in asked or one in others]
 
 
-class Language(NamedTuple):
+class _Language(NamedTuple):
     """How one language is read: its sentences by the script they are in, clause by clause, each by the first rule that fits."""
 
     han: bool
@@ -645,20 +645,20 @@ class Language(NamedTuple):
     birthday: Callable[[Clause, TurnText], ExtractedStatement | None]
     keeping: Callable[[], Keeping]
     """How it says that something is to be kept."""
-    plain: Plain
+    plain: _Plain
     incidental: Callable[[Clause, TurnText, ExtractedStatement | None], Iterator[ExtractedStatement]] | None = None
     """The facts that a clause mentions in addition to its own statement."""
 
 
-ENGLISH = Language(
-    False, english_clauses, english_statement, english_birthday, english_keeping, PLAIN_ENGLISH, incidental
+_ENGLISH = _Language(
+    False, english_clauses, english_statement, english_birthday, english_keeping, _PLAIN_ENGLISH, incidental
 )
-CHINESE = Language(True, chinese_clauses, chinese_statement, chinese_birthday, chinese_keeping, PLAIN_CHINESE)
+_CHINESE = _Language(True, chinese_clauses, chinese_statement, chinese_birthday, chinese_keeping, _PLAIN_CHINESE)
 
 
-def _by_language(text: str) -> Iterator[tuple[Language, list[Clause]]]:
+def _by_language(text: str) -> Iterator[tuple[_Language, list[Clause]]]:
     """The clauses of a text by the language they are in, in order: the English ones, then the Chinese ones."""
-    languages = (ENGLISH, CHINESE) if holds_han(text) else (ENGLISH,)
+    languages = (_ENGLISH, _CHINESE) if holds_han(text) else (_ENGLISH,)
     for language in languages:
         own = text if len(languages) == 1 else _only(text, han=language.han)
         yield language, list(language.clauses(own))
@@ -672,7 +672,7 @@ def clauses(text: str) -> list[Clause]:
 def _statements(
     text: str,
     turn: TurnText,
-    read_by_language: Sequence[tuple[Language, list[Clause]]],
+    read_by_language: Sequence[tuple[_Language, list[Clause]]],
     taken: Sequence[tuple[int, int]],
 ) -> list[ExtractedStatement]:
     """What the clauses state, and what is to be kept in other words than these. `taken`: spans of what is taken back."""
@@ -692,12 +692,12 @@ def _statements(
         notes = [*wanted, *(kept(said, text, turn, language.keeping()) if asked else ())]
         notes = [one for one in notes if one in wanted or not any(_within(one.span, asked.span) for asked in wanted)]
         read += [one.span for one in notes]
-        for whole in plain_statements(said, read, text, turn, language.plain):
+        for whole in _plain_statements(said, read, text, turn, language.plain):
             part = next((one for one in stated if _begins_with(whole, one)), None)
             stated = [one for one in stated if one is not part]
             stated.append(whole if part is None else part._replace(content=whole.content, span=whole.span))
         read += [one.span for one in stated]
-        stated += answered(said, read, text, turn, han=language.han)
+        stated += _answered(said, read, text, turn, han=language.han)
         remaining = [one for one in notes if one in wanted or not _stands_for(stated, one)]
         certain = [one for one in notes if one not in remaining]
         stated = [one for one in stated if not any(_within(one.span, asked.span) for asked in wanted)]

@@ -19,7 +19,7 @@ from engramlog_server.projections.language.statements import IN_LATIN, form_of, 
 
 NOBODY = frozenset({"user", "other", "human", "me", "用户", ""})
 """Speakers whose name says nothing about who they are."""
-MACHINES = frozenset({"assistant", "tool", "system"})
+_MACHINES = frozenset({"assistant", "tool", "system"})
 """Roles and speakers that assert nothing about the user."""
 
 
@@ -60,7 +60,7 @@ class TurnText(NamedTuple):
     @property
     def by_person(self) -> bool:
         """Whether a user or a named person says it."""
-        return self.role in ("user", "other") and (self.speaker or "").casefold() not in MACHINES
+        return self.role in ("user", "other") and (self.speaker or "").casefold() not in _MACHINES
 
 
 class StatedTriple(NamedTuple):
@@ -187,7 +187,7 @@ _OF_A_CV = regex(
     re.MULTILINE | re.IGNORECASE,
 )
 """A heading of a CV."""
-LEAST_HEADINGS = 2
+_LEAST_HEADINGS = 2
 """Headings from which a text is a CV."""
 _LETTER = regex(
     r"\n\s?(?:Subject:|(?:Hi|Hey|Hello|Dear) (?:[A-Z]\w+|\[[^\]\n]{1,40}\])(?: [A-Z]\w+)?,|(?:亲爱的"
@@ -249,8 +249,8 @@ def _without_pasted(text: str) -> str:
     greeting = _GREETING.search(text)
     if greeting is not None and (closing := _CLOSING.search(text, greeting.end())) is not None:
         text = blanked(text, greeting.start(), closing.end())
-    headings = [one.start() for one, _ in zip(_OF_A_CV.finditer(text), range(LEAST_HEADINGS), strict=False)]
-    return blanked(text, headings[0], len(text)) if len(headings) == LEAST_HEADINGS else text
+    headings = [one.start() for one, _ in zip(_OF_A_CV.finditer(text), range(_LEAST_HEADINGS), strict=False)]
+    return blanked(text, headings[0], len(text)) if len(headings) == _LEAST_HEADINGS else text
 
 
 def _plain(text: str) -> tuple[str, Sequence[int]]:

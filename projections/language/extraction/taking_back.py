@@ -22,9 +22,9 @@ from engramlog_server.projections.language.lexicon import either, of_role, rows,
 from engramlog_server.projections.language.patterns import HAN, holds_han, regex
 from engramlog_server.projections.language.times.calendar import MONTH
 
-MOST_TAKEN = 3
+_MOST_TAKEN = 3
 """Of one turn."""
-LONGEST_VALUE = 40
+_LONGEST_VALUE = 40
 """Characters of a value."""
 
 
@@ -193,7 +193,7 @@ def taken_back(clauses: Sequence[Clause], text: str, turn: TurnText, read: ReadC
         )
         if corrected is not None:
             found.append(corrected)
-    return found[:MOST_TAKEN]
+    return found[:_MOST_TAKEN]
 
 
 def _sentences(clauses: Sequence[Clause]) -> list[list[Clause]]:
@@ -318,14 +318,14 @@ _NAMES = re.compile(r"\b(?!I\b)[A-Z][\w'-]*(?: [A-Z][\w'-]*)*")
 def _corrected(sentence: Sequence[Clause], text: str, turn: TurnText, *, han: bool) -> Corrected | None:
     start, end = sentence[0].start, sentence[-1].end
     said = _bare(text[start:end], han=han)
-    if any(clause.question for clause in sentence) or len(said) > 4 * LONGEST_VALUE:
+    if any(clause.question for clause in sentence) or len(said) > 4 * _LONGEST_VALUE:
         return None
     for form in _corrections("chinese" if han else "english"):
         found = form.match(said)
         if found is None:
             continue
         new, old = _value(found["new"]), _value(found.groupdict().get("old") or "")
-        sort = sort_of(new)
+        sort = _sort_of(new)
         if "no" in found.groupdict():
             old = _guessed(found["new"], turn.asked) or new
         if (
@@ -345,7 +345,7 @@ def _corrected(sentence: Sequence[Clause], text: str, turn: TurnText, *, han: bo
 def _guessed(written: str, asked: str) -> str | None:
     """What a bare "no" puts a value in the place of: the one value of its sort, or of its form, that the assistant just said."""
     new = _value(written)
-    sort = sort_of(new)
+    sort = _sort_of(new)
     guessed = values_of(sort, asked) if sort and sort != "near" else []
     if not guessed and _NAMES.fullmatch(new):
         guessed = [name for guess in _GUESS.finditer(asked) for name in _NAMES.findall(guess["rest"])]
@@ -358,7 +358,7 @@ def _guessed(written: str, asked: str) -> str | None:
 
 def _value(written: str) -> str:
     said = written.strip(" ,.;:!?。，；：！？\"'“”")
-    return _BEFORE_VALUE.sub("", said).removesuffix(" one")[: LONGEST_VALUE + 1]
+    return _BEFORE_VALUE.sub("", said).removesuffix(" one")[: _LONGEST_VALUE + 1]
 
 
 @cache
@@ -378,7 +378,7 @@ def _of_list(sort: str) -> re.Pattern[str]:
     return re.compile(rf"(?<![a-z0-9])(?:{lower}|(?-i:{capital}))(?![a-z0-9])", re.IGNORECASE)
 
 
-def sort_of(value: str) -> str | None:
+def _sort_of(value: str) -> str | None:
     """The sort of a value that is nothing else: colour, weekday, time, date, number, place ...; None where it is of none."""
     folded = value.casefold()
     if (listed := _listed().get(value) or _listed().get(folded)) is not None:
@@ -403,7 +403,7 @@ def _chinese_places(text: str) -> Iterator[tuple[int, tuple[str, int]]]:
 def values_of(sort: str, text: str) -> list[str]:
     """The values of a sort in a text, as written, in order."""
     if sort == "place":
-        places = [one[0] for one in re.finditer(r"[A-Z][\w'-]+(?: [A-Z][\w'-]+)*", text) if sort_of(one[0]) == "place"]
+        places = [one[0] for one in re.finditer(r"[A-Z][\w'-]+(?: [A-Z][\w'-]+)*", text) if _sort_of(one[0]) == "place"]
         return places + [text[at : at + found[1]] for at, found in _chinese_places(text)]
     form = next((form for of, form in _SORTS if of == sort), None) or _of_list(sort)
     return [found[0] for found in form.finditer(text)]
