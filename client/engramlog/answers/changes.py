@@ -220,7 +220,7 @@ class Remembered(Effects):
     conflicting: list[PossibleConflict] = []
     """Memories that it may contradict: both are flagged, and nothing was overwritten."""
     related: list[PossibleConflict] = []
-    """Memories with which it is linked as related: of similarity 0.5 to 0.8, the most alike first, at most five."""
+    """Memories with which it is linked as related: whose words are alike by 0.5 to 0.8, the most alike first, at most five."""
 
 
 class Added(Remembered):

@@ -224,6 +224,16 @@ def test_what_is_related_is_linked_and_named_at_every_door(world: World) -> None
     assert stored["link"] == "related"
 
 
+def test_each_write_names_what_is_related_of_the_writes_just_before_it(world: World) -> None:
+    with connected("sync", world.running.url, owner=world.owner) as memory:
+        told = [
+            memory.add(f"I swim in the lake {when}")
+            for when in ("on Sundays", "before work", "after dinner", "near Bern", "with Nora", "every July")
+        ]
+    for number, one in enumerate(told):
+        assert {other.id for other in one.related} == {other.id for other in told[:number]}
+
+
 def test_turns_are_never_mentions(world: World) -> None:
     for _ in range(3):
         with connected("sync", world.running.url, owner=world.owner) as memory:
