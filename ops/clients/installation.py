@@ -293,7 +293,9 @@ def _emptied(place: Place, path: Path, text: str, kept: KeptFile | None) -> str:
     if not text.strip():
         return text
     names = [adapter.events[event].split() for event in adapter.events]
-    emptied: list[tuple[str, ...]] = [("hooks", name) for group in names for name in group] if adapter.hooks else []
+    emptied: list[tuple[str, ...]] = (
+        [("hooks", name) for group in names for name in group] if _is(path, adapter.hooks) else []
+    )
     for place_of in emptied:
         text = without_entries(text, place_of, lambda entry: _is_hook_of(adapter, entry))
         for number in range(len(listed(text, place_of))):  # a user may have put an own hook beside ours
@@ -357,8 +359,11 @@ _STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\.)*"')
 MOST_DEPTH = 200
 
 
+_SCANNER = json.JSONDecoder()
+
+
 class Node(NamedTuple):
-    """A value in a text of JSON: its place, and what it contains."""
+    """A value in a text of JSON: its place, and what it contains. Only nodes on the path that was asked for have members."""
 
     start: int
     end: int
@@ -374,10 +379,13 @@ class Node(NamedTuple):
         return next((node for key, _, node in reversed(self.members) if key == name), None)
 
 
-def read_json(text: str) -> Node:
-    """The value of a text of JSON, with comments and commas at the end allowed. Raises InputError."""
+def read_json(text: str, path: Names = ()) -> Node:
+    """The value of a text of JSON, with comments and commas at the end allowed. Raises InputError.
+
+    `path`: the nodes that are needed. Everything else is read by Python's parser, as long as it has no comment.
+    """
     try:
-        node = _value(text, _blank(text, 0), 0)
+        node = _value(text, _blank(text, 0), 0, path)
     except (ValueError, IndexError) as error:
         raise InputError(f"configuration: got a text that is not JSON ({error}); nothing was written") from None
     if _blank(text, node.end) != len(text):
@@ -400,25 +408,37 @@ def _string(text: str, at: int) -> tuple[str, int]:
     return json.loads(found[0]), found.end()
 
 
-def _value(text: str, at: int, depth: int) -> Node:
+def _value(text: str, at: int, depth: int, path: Names | None, *, plain: bool = True) -> Node:
+    """`path`: None for a value whose nodes nobody needs. `plain`: whether Python's parser is tried for such a value."""
     if depth > MOST_DEPTH:
         raise ValueError("it is nested too deeply")
+    if path is None and plain:
+        try:
+            value, end = _SCANNER.raw_decode(text, at)
+        except (ValueError, RecursionError):
+            plain = False  # nor is it tried for the parts of this value
+        else:
+            return Node(at, end, value)
     if text[at] == '"':
         value, end = _string(text, at)
         return Node(at, end, value)
     if text[at] in "{[":
-        return _container(text, at, depth)
+        return _container(text, at, depth, path, plain=plain)
     found = _SCALAR.match(text, at)
     if found is None:
         raise ValueError(f"character {at + 1}")
     return Node(at, found.end(), json.loads(found[0]))
 
 
-def _container(text: str, at: int, depth: int) -> Node:
+def _container(text: str, at: int, depth: int, path: Names | None, *, plain: bool) -> Node:
     is_object, close = text[at] == "{", "}" if text[at] == "{" else "]"
     members: list[tuple[str, int, Node]] = []
     items: list[Node] = []
     place = _blank(text, at + 1)
+
+    def below(name: str | int) -> Names | None:
+        return path[1:] if path and path[0] == name else None
+
     while text[place] != close:
         if is_object:
             start = place
@@ -426,10 +446,10 @@ def _container(text: str, at: int, depth: int) -> Node:
             place = _blank(text, place)
             if text[place] != ":":
                 raise ValueError(f"character {place + 1}")
-            node = _value(text, _blank(text, place + 1), depth + 1)
+            node = _value(text, _blank(text, place + 1), depth + 1, below(name), plain=plain)
             members.append((name, start, node))
         else:
-            node = _value(text, place, depth + 1)
+            node = _value(text, place, depth + 1, below(len(items)), plain=plain)
             items.append(node)
         place = _blank(text, node.end)
         if text[place] == ",":
@@ -442,7 +462,7 @@ def _container(text: str, at: int, depth: int) -> Node:
 
 def with_entry(text: str, path: Names, value: Any, *, append: bool = False) -> str:
     """The text with a value at a path, or with one more element of the list there. Raises InputError for another kind there."""
-    node, rest = read_json(text), list(path)
+    node, rest = read_json(text, path), list(path)
     while rest and (below := node.member(rest[0])) is not None:
         node = below
         rest.pop(0)
@@ -532,7 +552,7 @@ def without_empty(text: str, path: Names) -> str:
 
 def _at(text: str, path: Names) -> tuple[Node, Node] | None:
     """The value at a path, behind the object that it is a member of."""
-    parent = node = read_json(text)
+    parent = node = read_json(text, path)
     for name in path:
         below = node.member(name)
         if below is None:

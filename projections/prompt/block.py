@@ -12,6 +12,7 @@ the last lines to be kept are dropped first.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -56,7 +57,15 @@ TITLES: Mapping[str, Mapping[str, str]] = {
 }
 OPEN, CLOSE = "<memory>", "</memory>"
 _FRAMES = "|".join(re.escape(title["frame"]) for title in TITLES.values())
-_BLOCK = regex(rf"{OPEN}\s*(?:{_FRAMES}).*?{CLOSE}\s*", re.DOTALL)
+_LESS, _MORE = (rf"(?:{sign}|&(?:amp;){{0,3}}{name};)" for sign, name in (("<", "lt"), (">", "gt")))
+_QUOTED = rf"(?:[ \t]*+{_MORE})*+[ \t]*+"
+"""The beginning of a line that a mail or a chat quotes."""
+_LINE = rf"{_QUOTED}(?:- \[[^\]\s]{{1,200}}\] [^\n]*+|\[[^\]\n]{{1,200}}\][ \t\r]*+|\d{{4}}-\d\d-\d\d \d\d:\d\d [^\n]*+)(?:\n|\Z)"
+"""A line of a block: one with a handle, a title or the time."""
+_BEGIN = regex(rf"(?:^{_QUOTED})?{_LESS}memory{_MORE}(?:\s|{_MORE})*+(?:{_FRAMES})", re.MULTILINE)
+_LINES = regex(rf"[ \t\r]*+\n(?:{_LINE})++")
+_END = regex(rf"(?:^{_QUOTED})?{_LESS}/memory{_MORE}\s*+", re.MULTILINE)
+_HEADLESS = regex(rf"(?:[^\n]*+\n)?(?:{_LINE})++{_QUOTED}{_LESS}/memory{_MORE}\s*+")
 
 
 Layout = Mapping[str, float]
@@ -68,12 +77,27 @@ TURN: Layout = {
 
 
 def without_blocks(text: str) -> str:
-    """What else a text says than blocks of ours, which agents send back with it; the text itself if it says nothing else."""
-    before, close, after = text.rpartition(CLOSE)
-    if not close:
-        return text
-    rest = after.lstrip()  # behind the last end no block is looked for: each search would go through all of it
-    return (_BLOCK.sub("", before + close + after[: len(after) - len(rest)]) + rest).strip() or text
+    """What else a text says than blocks of ours, which agents send back with it; the text itself if it says nothing else.
+
+    A block may be quoted by `>`, have its signs escaped as HTML has them, or lack its beginning or its end. Linear in the length.
+    """
+    cut = _HEADLESS.match(text)
+    rest, at = [], cut.end() if cut else 0
+    begins = [found.span() for found in _BEGIN.finditer(text, at)]
+    ends = deque(found.span() for found in _END.finditer(text, at))
+    for number, (begin, shown) in enumerate(begins):
+        if begin < at:
+            continue
+        while ends and ends[0][0] < shown:
+            ends.popleft()
+        end = ends[0][1] if ends else None
+        if lines := _LINES.match(text, shown):
+            cut_off = end is None or (number + 1 < len(begins) and begins[number + 1][0] < ends[0][0])
+            end = lines.end() if cut_off else end
+        if end is not None:
+            rest.append(text[at:begin])
+            at = end
+    return "".join([*rest, text[at:]]).strip() or text if at else text
 
 
 class Line(NamedTuple):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import pytest
 
 from engramlog_server.projections.language.prompt_text import TokenCount, estimated_tokens
@@ -187,6 +189,53 @@ OWN = f"{OPEN}\n{FRAME}\n[Shared memory of team/ops]\n- [aaaaaa] tea\n{CLOSE}"
 )
 def test_blocks_of_ours_are_taken_out_of_what_agents_send_back(text: str, rest: str) -> None:
     assert without_blocks(text) == rest
+
+
+WHOLE = (
+    f"{OPEN}\n{FRAME}\n[Time]\n{TIME}\n[Related memories]\n- [aaaaaa] tea <b> & cake\n- [bbbbbb] user: plums\n{CLOSE}"
+)
+
+
+def quoted(text: str, by: str = "> ") -> str:
+    return "\n".join(by + line for line in text.split("\n"))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        escape(WHOLE),
+        escape(escape(WHOLE)),
+        quoted(WHOLE),
+        quoted(WHOLE, ">"),
+        quoted(quoted(WHOLE)),
+        escape(quoted(WHOLE)),
+        WHOLE.removesuffix(f"\n{CLOSE}"),
+        quoted(WHOLE.removesuffix(f"\n{CLOSE}")),
+        f"{WHOLE[:-20]}\n",
+    ],
+)
+def test_blocks_of_ours_that_were_quoted_escaped_or_cut_are_taken_out(changed: str) -> None:
+    assert without_blocks(f"Hello\n{changed}\n\nyou").split() == ["Hello", "you"]
+    assert without_blocks(f"{changed}\n{WHOLE}\nyou") == "you"
+
+
+@pytest.mark.parametrize("block", [WHOLE, quoted(WHOLE), escape(WHOLE), escape(quoted(WHOLE))])
+@pytest.mark.parametrize("share", [0.2, 0.5, 0.7])
+def test_a_block_of_ours_whose_beginning_was_cut_off_is_taken_out(block: str, share: float) -> None:
+    assert without_blocks(f"{block[int(len(block) * share) :]}\nyou") == "you"
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "- [x] buy milk\n- [ ] eggs\n\nand </memory> is a tag",
+        f"The block says: {FRAME}",
+        "> <memory>\n> is how it begins",
+        "&lt;memory&gt; is how it begins",
+    ],
+)
+def test_what_only_looks_like_a_part_of_a_block_stays(said: str) -> None:
+    assert without_blocks(said) == said
 
 
 def test_a_text_of_many_blocks_without_an_end_is_looked_through_once() -> None:
