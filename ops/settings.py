@@ -83,7 +83,7 @@ class Place(NamedTuple):
     port: int
 
 
-def read_place(value: object) -> object:
+def _read_place(value: object) -> object:
     """The place that `PORT` or `HOST:PORT` names: loopback if no host is given. Raises ValueError."""
     if not isinstance(value, str):
         return value
@@ -112,7 +112,7 @@ class BeyondSettings(BaseModel):
     @field_validator("operate", mode="before")
     @classmethod
     def _operating_place(cls, value: object) -> object:
-        return read_place(value)
+        return _read_place(value)
 
     @field_validator("trusted_proxies", mode="wrap")
     @classmethod
@@ -359,7 +359,7 @@ class Settings(BeyondSettings, SealingSettings):
     @field_validator("metrics", mode="before")
     @classmethod
     def _metrics_place(cls, value: object) -> object:
-        return read_place(value)
+        return _read_place(value)
 
     @field_validator("rejections")
     @classmethod

@@ -399,7 +399,7 @@ class JoinedApplication(Application):
             lifecycle = ReviewJob(self._lifecycle, lambda: ModelReviewer(chat()), model.reviewer, self._tell)
         return Cleaner(
             lifecycle if finder is None else AbstractionJob(lifecycle, self._lifecycle, finder),
-            partial(owners_of_all, store),
+            partial(_owners_of_all, store),
             store.log,
             self.reader,
             self._catch_up,
@@ -414,7 +414,7 @@ class JoinedApplication(Application):
 
         store, meanings = self._store, self._meanings
         job = None if meanings is None else EmbeddingJob(store.vectors, meanings.embedders, self._tell)
-        return Embeddings(job, meanings, partial(owners_of_all, store), store.log, self._catch_up)
+        return Embeddings(job, meanings, partial(_owners_of_all, store), store.log, self._catch_up)
 
     @joined
     def episodes(self) -> Episodes:
@@ -456,7 +456,7 @@ def _disk_of(folder: Path) -> DiskRoom:
     return DiskRoom(disk.free, disk.total, disk.wanted, disk.reserve)
 
 
-def owners_of_all(store: OpenStore) -> list[str]:
+def _owners_of_all(store: OpenStore) -> list[str]:
     """Every owner of a store, by partition."""
     from engramlog_server.consumers.jobs.lifecycle import owners_of
 

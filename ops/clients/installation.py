@@ -288,7 +288,7 @@ def _is(path: Path, file: File | None) -> bool:
 def _emptied(place: Place, path: Path, text: str, kept: KeptFile | None) -> str:
     adapter, before = place.adapter, None if kept is None else kept["before"]
     if path.suffix == ".toml":
-        read_toml(text)
+        _read_toml(text)
         return without_table(text, adapter.server_path) if kept is not None else text
     if not text.strip():
         return text
@@ -343,7 +343,7 @@ def _with_server(place: Place, change: Change, entry: Mapping[str, Any]) -> str:
     path, text = place.adapter.server_path, change.after or ""
     toml = change.path.suffix == ".toml"
     made = text if text.strip() or toml else "{}\n"
-    known = read_toml(made) if toml else read_json(made).value
+    known = _read_toml(made) if toml else read_json(made).value
     if _has(known, path):
         raise InputError(f"{change.path}: got an entry {'.'.join(path)} of somebody else's; rename it first")
     if toml:
@@ -582,7 +582,7 @@ def _cut(text: str, node: Node, places: Sequence[tuple[int, int]], number: int) 
 # --- TOML -----------------------------------------------------------------------------------------------------------
 
 
-def read_toml(text: str) -> dict[str, Any]:
+def _read_toml(text: str) -> dict[str, Any]:
     """The values of a text of TOML. Raises InputError."""
     try:
         return tomllib.loads(text)
@@ -600,7 +600,7 @@ def with_table(text: str, path: tuple[str, ...], value: dict[str, Any]) -> str:
         lines += ["", f"[{'.'.join((*path, name))}]", *(f"{key} = {_toml(one)}" for key, one in told.items())]
     before = text + ("" if not text or text.endswith("\n") else line) + (line if text else "")
     made = before + line.join(lines) + line
-    read_toml(made.replace("\r\n", "\n"))
+    _read_toml(made.replace("\r\n", "\n"))
     return made
 
 

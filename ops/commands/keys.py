@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from engramlog_server.events.keys import MasterKey, Seals
     from engramlog_server.events.redis.wire import Wire
     from engramlog_server.ops.kept.rejections import ValueFile
-    from engramlog_server.ops.keys.rewrap import Wraps
+    from engramlog_server.ops.keys.master import Wraps
     from engramlog_server.ops.settings import Settings
 from typing import TYPE_CHECKING
 
@@ -315,7 +315,7 @@ def _show(json: bool) -> None:
 
 def _wraps(store: _Sealed) -> Wraps:
     """Which keys anything of this store is wrapped under."""
-    from engramlog_server.ops.keys.rewrap import wraps_of
+    from engramlog_server.ops.keys.master import wraps_of
 
     return wraps_of(store.wire, store.tags, store.master)
 
@@ -370,7 +370,7 @@ def _rewrap(json: bool) -> None:
     Killed anywhere, run it again: it goes on. Exit code 3 where some lines do not open; they stay as they are.
     """
     from engramlog_server.ops.kept.rejections import wrap_kept
-    from engramlog_server.ops.keys.rewrap import rewrap
+    from engramlog_server.ops.keys.master import rewrap
 
     with _sealed(_settings()) as store, progress("rewrap", json, long=LONG) as advance:
         done = rewrap(store.wire, store.tags, store.seals, advance)

@@ -73,7 +73,7 @@ def up_(
             raise InputError(
                 f"check: got --idle {idle} too; allowed: --check without --idle, or `up --idle` alone", field="check"
             )
-        check_start("up", given, as_json=json)
+        _check_start("up", given, as_json=json)
         return
     from engramlog_server.ops.commands.opening import patient
     from engramlog_server.ops.logs import start_logging, teller
@@ -219,7 +219,7 @@ def worker(
     from engramlog_server.ops.worker import run_worker, url_of_a_worker
 
     if check:
-        check_start("worker", {} if metrics_port is None else {"metrics_port": metrics_port}, as_json=json)
+        _check_start("worker", {} if metrics_port is None else {"metrics_port": metrics_port}, as_json=json)
         return
     settings = load_settings()
     for refusal in url_of_a_worker(settings):
@@ -329,7 +329,7 @@ def client_config(
 BAD_SETTING = 2
 
 
-def check_start(starts: Starts, given: Mapping[str, Any], *, as_json: bool) -> None:
+def _check_start(starts: Starts, given: Mapping[str, Any], *, as_json: bool) -> None:
     """Say what would not work of a start with the settings of this environment and what a command line says beside them.
 
     Ends with 0 where it would start, 1 where it would not, 2 where a setting cannot be right, 3 where that could not be looked at.
@@ -356,7 +356,7 @@ def check_start(starts: Starts, given: Mapping[str, Any], *, as_json: bool) -> N
 
 def _render(answer: DoctorReport, starts: Starts) -> None:
 
-    render_groups(answer, every=False)
+    _render_groups(answer, every=False)
     wrong, advised = answer["counts"]["wrong"], answer["counts"]["advice"]
     text = f"engramlog {starts} would not start: {wrong:,} wrong" if wrong else f"engramlog {starts} would start"
     more = f"; {advised:,} advised." if advised else "."
@@ -391,11 +391,11 @@ def doctor(
 
 
 def _print_findings(answer: DoctorReport, *, every: bool) -> None:
-    render_groups(answer, every=every)
+    _render_groups(answer, every=every)
     out.print(_sum(answer), soft_wrap=True)
 
 
-def render_groups(answer: DoctorReport, *, every: bool) -> None:
+def _render_groups(answer: DoctorReport, *, every: bool) -> None:
     """What was found, by group: what is as it should be in a line of its own each only where `every` is asked for."""
     groups = dict.fromkeys(one["group"] for one in answer["checks"])
     width = max(map(len, groups), default=0)

@@ -254,7 +254,7 @@ def came_back(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) ->
                 yield tag, owner, erasure
 
 
-def returned_keys(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) -> list[bytes]:
+def _returned_keys(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) -> list[bytes]:
     """Names of erased owners' keys that the key store has all the same: an older copy of it came back. Raises StoreError.
 
     Compares the key store with the list and with every tombstone of Redis.
@@ -268,7 +268,7 @@ def returned_keys(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]
 def fence_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) -> list[str]:
     """Fence those who came back, and delete erased owners' keys that are in the key store again; the owners. Raises StoreError."""
     found = list[str]()
-    destroy_keys(wire, returned_keys(wire, tags, listed))
+    destroy_keys(wire, _returned_keys(wire, tags, listed))
     for tag, owner, erasure in came_back(wire, tags, listed):
         fence(wire, tag, owner, erasure)
         found.append(owner)

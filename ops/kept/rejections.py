@@ -201,7 +201,7 @@ def _is_hex(text: str, size: int) -> bool:
     return len(text) == 2 * size and all(one in "0123456789abcdef" for one in text)
 
 
-def read_values(raw: bytes, store: str, partitions: int) -> ValueBook:
+def _read_values(raw: bytes, store: str, partitions: int) -> ValueBook:
     """Read all lines of a file."""
     book = ValueBook(store, partitions)
     *whole, rest = raw.split(b"\n")
@@ -211,7 +211,7 @@ def read_values(raw: bytes, store: str, partitions: int) -> ValueBook:
     return book
 
 
-def with_secret(raw: bytes, store: str, secrets: Mapping[str, str]) -> bytes | None:
+def _with_secret(raw: bytes, store: str, secrets: Mapping[str, str]) -> bytes | None:
     """A line of this store with another secret; None if there is none for its event, or the line cannot be read."""
     try:
         line = _READ.decode(raw)
@@ -221,7 +221,7 @@ def with_secret(raw: bytes, store: str, secrets: Mapping[str, str]) -> bytes | N
     return None if told is None else _WRITE.encode(msgspec.structs.replace(line, secret=told))
 
 
-def is_of(raw: bytes, store: str, owner: str, upto: int) -> bool:
+def _is_of(raw: bytes, store: str, owner: str, upto: int) -> bool:
     """Whether a line of this store keeps a rejection of this owner up to a seq, -1 for all; False if it cannot be read."""
     try:
         line = _READ.decode(raw)
@@ -296,7 +296,7 @@ class ValueFile:
             elif state != self._known:
                 with self.path.open("rb") as file:
                     raw = file.read(2 * self._most)
-                self._book, self._known = read_values(raw, self.store, self._partitions), state
+                self._book, self._known = _read_values(raw, self.store, self._partitions), state
         except OSError as error:
             raise StoreUnavailable(f"kept rejections cannot be read: {error}", file=str(self.path)) from error
         return self._book
@@ -323,14 +323,14 @@ class ValueFile:
 
         Raises StoreUnavailable if the file cannot be written; it is unchanged then.
         """
-        return self._rewritten(lambda line: with_secret(line, self.store, secrets))
+        return self._rewritten(lambda line: _with_secret(line, self.store, secrets))
 
     def forget(self, owner: str, upto: int = -1) -> int:
         """Remove the lines of an erased owner, which hold the owner's secret; returns how many. `upto`: the last seq to remove, if
         the owner was readmitted; -1: all. Raises as `rewrite`."""
         if not self.path.exists():
             return 0
-        return self._rewritten(lambda line: b"" if is_of(line, self.store, owner, upto) else None)
+        return self._rewritten(lambda line: b"" if _is_of(line, self.store, owner, upto) else None)
 
     def _rewritten(self, anew: Callable[[bytes], bytes | None]) -> int:
         """Replace the file: for each line `anew` returns None to keep it, b"" to remove it, or another line."""
@@ -361,7 +361,7 @@ def wrap_kept(wire: Wire, tags: Sequence[str], file: ValueFile) -> int:
         return 0
     held, anew = wire.seals.ciphers(lines), dict[str, str]()
     for one in behind:
-        secret = opened_secret(wire.seals, one)
+        secret = _opened_secret(wire.seals, one)
         if secret is None:
             continue
         cipher = held.get(one.owner)
@@ -372,7 +372,7 @@ def wrap_kept(wire: Wire, tags: Sequence[str], file: ValueFile) -> int:
     return file.rewrite(anew) if anew else 0
 
 
-def opened_secret(seals: Seals, one: KeptValue) -> bytes | None:
+def _opened_secret(seals: Seals, one: KeptValue) -> bytes | None:
     """The secret of a kept line, unwrapped; None if it does not open.
 
     Raises KeyUnavailable if the master key cannot be reached now.
@@ -400,7 +400,7 @@ _NAMES = (ValueRejected.__name__, ValueReadmitted.__name__)
 _KINDS = tuple(f"{name}." for name in _NAMES)
 
 
-def is_value(event: Appendable) -> bool:
+def _is_value(event: Appendable) -> bool:
     """Whether an event rejects values, or readmits them."""
     return event.kind.startswith(_KINDS) if isinstance(event, Prepared) else event.type in _NAMES
 
@@ -443,7 +443,7 @@ class ValueKeeper:
         """Write those that are in the log to the file. If that fails, an alarm is raised, and it is tried again."""
         with self._lock:
             for event, receipt in zip(events, receipts, strict=True):
-                if receipt.written and receipt.position and is_value(event):
+                if receipt.written and receipt.position and _is_value(event):
                     whole = decode(event.kind, event.body) if isinstance(event, Prepared) else event
                     self._waiting.append(_Waiting(whole, parse_position(receipt.position), principal))
             self._write_waiting()
@@ -602,7 +602,7 @@ class ValueKeeper:
 
     def _opened(self, one: KeptValue) -> bytes | None:
         """The secret of a line; None if it does not open any more. Raises KeyUnavailable if the master key cannot be reached."""
-        return opened_secret(self._log.seals, one)
+        return _opened_secret(self._log.seals, one)
 
     @staticmethod
     def _event(one: KeptValue, now: int) -> AnyEvent | None:
@@ -675,6 +675,6 @@ class KeepingLog(RedisEventLog):
     ) -> list[AppendReceipt]:
         """See `EventLog.append`."""
         receipts = super().append(events, expected_heads=expected_heads, principal=principal)
-        if self.keeper is not None and any(map(is_value, events)):
+        if self.keeper is not None and any(map(_is_value, events)):
             self.keeper.keep(events, receipts, principal or self.principal)
         return receipts

@@ -276,7 +276,6 @@ def _refuse_unfit(path: Path, *, make: bool) -> None:
 _ID, _UNWRITTEN = b"id", b"unwritten"
 """Fields besides keys. The second is not empty while deleted values may be in files of the Redis: it is set in the same moment as
 values are deleted, so no process that writes the files for its own deletions clears it for another's that are yet to come."""
-REDIS_PAGE = 500
 REPLACE = Script(
     "replace keys",
     """
@@ -438,7 +437,7 @@ class RedisKeyStore:
         """See `KeyStore.wipe`."""
         done = 0
         with self._wires.wire() as wire:
-            for some in slices(list(entries), REDIS_PAGE):
+            for some in slices(list(entries), PAGE):
                 rows = [(one, old) for one, old in self.salts(some).items() if has_words(old)]
                 told: list[Argument] = [token_hex(ID_BYTES)]
                 for one, old in rows:
@@ -451,7 +450,7 @@ class RedisKeyStore:
         """See `KeyStore.wiped`."""
         with self._wires.wire() as wire:
             ids = sorted({int(one) for one in elements(wire, self._wiped)})
-        for some in slices(ids, REDIS_PAGE):
+        for some in slices(ids, PAGE):
             for number, value in self.salts(some).items():
                 if (found := read_wiped(value)) is not None:
                     yield number, found
@@ -484,7 +483,7 @@ class RedisKeyStore:
         """Delete fields of hashes, also from the files; the number deleted."""
         done = 0
         with self._wires.wire() as wire:
-            for some in slices(fields, REDIS_PAGE):
+            for some in slices(fields, PAGE):
                 names: list[Argument] = [field for _, field in some]
                 done += int(wire.run(DELETE, [self._key, *(key for key, _ in some)], [token_hex(ID_BYTES), *names]))
             self._write_files(wire)

@@ -49,7 +49,7 @@ from engramlog_server.ops.token import admits_of
 from engramlog_server.projections.access.caller import AccessBook, Caller
 
 
-class SdkLog(logging.Handler):
+class _SdkLog(logging.Handler):
     """What the SDK logs, as facts without its text: that may quote what a client sent."""
 
     def __init__(self, tell: Tell) -> None:
@@ -64,7 +64,7 @@ class SdkLog(logging.Handler):
 
 
 @contextmanager
-def told_metrics(place: tuple[str, int] | None, tell: Tell) -> Iterator[ToolMetrics | None]:
+def _told_metrics(place: tuple[str, int] | None, tell: Tell) -> Iterator[ToolMetrics | None]:
     """The metrics of this server, where it is to tell any: who tells none loads no library for them."""
     telemetry = telemetry_of("mcp", tell)
     if place is None and telemetry is None:
@@ -83,8 +83,8 @@ def told_metrics(place: tuple[str, int] | None, tell: Tell) -> Iterator[ToolMetr
                 telemetry.close()
 
 
-def memory_server(connection: Connection, toolset: str, tell: Tell, metrics: ToolMetrics | None) -> MemoryServer:
-    logging.basicConfig(level=logging.ERROR, handlers=[SdkLog(tell)], force=True)  # or the SDK sets up a log of its own
+def _memory_server(connection: Connection, toolset: str, tell: Tell, metrics: ToolMetrics | None) -> MemoryServer:
+    logging.basicConfig(level=logging.ERROR, handlers=[_SdkLog(tell)], force=True)  # or the SDK makes its own
     admission = Admission(on_quiet=give_back)
     server = MemoryServer(connection, tell, admission, toolset, None if metrics is None else metrics.called)
     if metrics is not None:
@@ -99,7 +99,7 @@ def over_stdio(
 
     `metrics_at`: host and port where its metrics are told. Raises BadSetting where that is taken.
     """
-    with told_metrics(metrics_at, tell) as metrics:
+    with _told_metrics(metrics_at, tell) as metrics:
         supervisor = Supervisor(settings, tell, on_open=None if metrics is None else metrics.watch)
 
         def stop(number: int) -> None:
@@ -109,7 +109,7 @@ def over_stdio(
 
         end_by_signal(stop, exit_code=None)
         who = in_hand if settings.key is None else confined_to(_checked(settings.key.get_secret_value()))
-        server = memory_server(Connection(supervisor, owner, who), toolset, tell, metrics)
+        server = _memory_server(Connection(supervisor, owner, who), toolset, tell, metrics)
         started()
         try:
             anyio.run(serve, server)
@@ -305,7 +305,7 @@ class _Uvicorn(ListeningServer):
         self.should_exit = True
 
 
-def callers_of(supervisor: Supervisor, admits: Admits, provider: ProviderKeys | None) -> Callers:
+def _callers_of(supervisor: Supervisor, admits: Admits, provider: ProviderKeys | None) -> Callers:
     """Who is recognised by a server that opens its store when it is asked for."""
 
     def book() -> AccessBook:
@@ -337,7 +337,7 @@ def over_http(
 
     `metrics_at` as of `over_stdio`. Raises BadSetting for an address that others could reach, and for a port that is taken.
     """
-    with told_metrics(metrics_at, tell) as metrics:
+    with _told_metrics(metrics_at, tell) as metrics:
         listeners = listeners_of(settings, settings.host)
         admits, mended = admits_of(settings)
         if mended:
@@ -346,8 +346,8 @@ def over_http(
         supervisor = Supervisor(settings, tell, on_open=None if metrics is None else metrics.watch)
         connection = Connection(supervisor, owner)
         provider = provider_of(settings, tell)
-        callers = callers_of(supervisor, admits, provider)
-        served = memory_server(connection, toolset, tell, metrics)
+        callers = _callers_of(supervisor, admits, provider)
+        served = _memory_server(connection, toolset, tell, metrics)
         rules = None if provider is None else provider.rules
         app = create_app(served, connection, admits, callers, rules, KEY_RATES)
         raise_file_limit()

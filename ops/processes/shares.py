@@ -84,7 +84,7 @@ def process_count(asked: int | None, partitions: int, events: int) -> int:
     return max(min(asked or min(cores, events // EVENTS_A_PROCESS), partitions), 1)
 
 
-def do_one(
+def _do_one(
     work: Work,
     client: redis.Redis,
     task: PartitionTask,
@@ -120,7 +120,7 @@ def do_all(
     """
     if count == 1:
         for task in tasks:
-            yield do_one(work, client, task, on_progress, on_wait)
+            yield _do_one(work, client, task, on_progress, on_wait)
         return
     with closing(_Crew(work, where, tasks, count)) as crew:
         while (done := crew.next_done(on_progress, on_wait)) is not None:
@@ -303,7 +303,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         while (task := given.tasks.get()) is not None:
             try:
-                _say(told(do_one(work, client, task, moved, waits)))
+                _say(told(_do_one(work, client, task, moved, waits)))
             except EngramlogError as error:
                 _say(ToldLine(error=dict(refusal_told(error)), exit_code=error.exit_code))
     except (_Ended, BrokenPipeError):

@@ -16,13 +16,16 @@ from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.ops.keys.master import (
+    AT_ONCE,
+    REPLACE,
     KeyFile,
     KeyFileUnusable,
     make_key_file,
     read_key_file,
+    rewrap,
     rotate_key_file,
+    wraps_of,
 )
-from engramlog_server.ops.keys.rewrap import AT_ONCE, REPLACE, rewrap, wraps_of
 from tests.acceptance.helpers.cli import Cli
 from tests.given.dumped import dump
 from tests.given.key_service import TOKEN, FakeKeyService, token_file
