@@ -6,22 +6,13 @@ Each is made when it is first needed.
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Any, NamedTuple
 from urllib.parse import urlsplit
 
-from engramlog_server.events.errors import ModelFailed
-from engramlog_server.ops.settings import Settings
-
-if TYPE_CHECKING:
-    from engramlog_server.projections.models.chat import Chat, NoteAsked
-    from engramlog_server.projections.models.model_chat import ModelChat
-    from engramlog_server.projections.shapes import ChatSet
-from threading import Thread
-from typing import TYPE_CHECKING, Any
-
-from engramlog_server.events.errors import EngramlogError
+from engramlog_server.events.errors import EngramlogError, ModelFailed
 from engramlog_server.events.text import AUTO, BUILT_IN, MINILM, NONE, USE
+from engramlog_server.ops.settings import Settings
 from engramlog_server.projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders, is_loaded, load_now
 from engramlog_server.projections.embedding.meaning import Embedder
 from engramlog_server.projections.redis.vectors import Meanings
@@ -30,6 +21,9 @@ from engramlog_server.projections.shapes import EmbedderStanding
 if TYPE_CHECKING:
     from engramlog_server.ops.clock import Tell
     from engramlog_server.ops.store import OpenStore
+    from engramlog_server.projections.models.chat import Chat, NoteAsked
+    from engramlog_server.projections.models.model_chat import ModelChat
+    from engramlog_server.projections.shapes import ChatSet
 
 
 class LazyModel:

@@ -7,36 +7,32 @@ fails here or finds the queue full.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING
-
-from engramlog_server.events.errors import EngramlogError
-from engramlog_server.ops.catch_up import FoldCatchUp
-from engramlog_server.ops.clock import Tell, silent
-from engramlog_server.ops.embedded.folder import Role
-from engramlog_server.ops.erasure.watch import ErasedWatch
-from engramlog_server.ops.models import meanings_of, model_of
-from engramlog_server.ops.settings import Settings
-from engramlog_server.ops.store import OpenStore, open_the_store
-
-if TYPE_CHECKING:
-    from engramlog_server.events.heads import HeadBook
-    from engramlog_server.ops.kept.heads import HeadFile
 from collections import Counter
-from contextlib import closing
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing, contextmanager
 from functools import partial
+from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from threading import Condition, Thread
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from engramlog_server.api.application import Application, joined
+from engramlog_server.api.checks import asked_by, caller_in_hand
 from engramlog_server.api.choices import MODEL, RULES
 from engramlog_server.consumers.fold.presence import LEASE_MS, known_workers
+from engramlog_server.events.errors import EngramlogError
 from engramlog_server.events.redis.append import TAKES_NOTHING
 from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import Wire, WirePool, open_wire
-from engramlog_server.ops.clock import now
-from engramlog_server.ops.models import NO_MODEL, Model, counted
+from engramlog_server.ops.catch_up import FoldCatchUp
+from engramlog_server.ops.clock import Tell, now, silent
+from engramlog_server.ops.embedded.folder import Role
+from engramlog_server.ops.erasure.watch import ErasedWatch
+from engramlog_server.ops.models import NO_MODEL, Model, counted, meanings_of, model_of
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.store import OpenStore, open_the_store
+from engramlog_server.projections.access.caller import LEAST_TOLD, Caller
 
 if TYPE_CHECKING:
     from engramlog_server.api.services.accesses import AccessRecorder
@@ -53,23 +49,11 @@ if TYPE_CHECKING:
     from engramlog_server.api.services.operating import Operator, Owners
     from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
     from engramlog_server.events.heads import HeadBook
+    from engramlog_server.ops.kept.heads import HeadFile
     from engramlog_server.projections.models.chat import Chat, ModelAsked
     from engramlog_server.projections.redis.usage import ModelLedger
     from engramlog_server.projections.redis.vectors import Meanings
     from engramlog_server.projections.shapes import EmbedderSet, EmbedderStanding, JobBoard, Schedule
-    from engramlog_server.projections.views.view import OwnerView
-from collections.abc import Mapping
-from contextlib import AbstractContextManager
-from math import inf
-from threading import Condition, Thread
-from time import monotonic
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
-
-from engramlog_server.api.checks import asked_by, caller_in_hand
-from engramlog_server.projections.access.caller import LEAST_TOLD, Caller
-
-if TYPE_CHECKING:
-    from engramlog_server.projections.redis.vectors import Meanings
     from engramlog_server.projections.views.view import OwnerView
 
 

@@ -22,6 +22,15 @@ from engramlog_server.api.cli.grant_options import NAMES, OPTIONS, GrantAsked, g
 from engramlog_server.api.cli.show.visible import visible
 from engramlog_server.events.errors import BadSetting, InputError, StoreMismatch, refused
 from engramlog_server.events.text import many
+from engramlog_server.ops.commands.opening import (
+    Alone,
+    Bringing,
+    Yes,
+    bring_over,
+    print_copy,
+    print_others,
+    time_told,
+)
 from engramlog_server.ops.environment import KEY
 
 if TYPE_CHECKING:
@@ -32,20 +41,7 @@ if TYPE_CHECKING:
     from engramlog_server.ops.kept.rejections import ValueFile
     from engramlog_server.ops.keys.master import Wraps
     from engramlog_server.ops.settings import Settings
-from typing import TYPE_CHECKING
 
-from engramlog_server.ops.commands.opening import (
-    Alone,
-    Bringing,
-    Yes,
-    bring_over,
-    print_copy,
-    print_others,
-    time_told,
-)
-
-if TYPE_CHECKING:
-    from engramlog_server.ops.settings import Settings
 
 MOST_MINUTES = 527_040
 """366 days."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.markup import escape
 from rich.text import Text
 
 from engramlog_server.api.choices import CURL, TOOLSETS
@@ -20,16 +21,11 @@ from engramlog_server.events.errors import BadSetting, InputError, refused
 from engramlog_server.events.text import holds_secret
 
 if TYPE_CHECKING:
-    from engramlog_server.ops.doctor.findings import DoctorReport
+    from engramlog_server.ops.doctor.findings import DoctorReport, FindingShape
     from engramlog_server.ops.doctor.starting import Starts
     from engramlog_server.ops.processes.up import Served
     from engramlog_server.ops.settings import Settings
-from typing import TYPE_CHECKING
 
-from rich.markup import escape
-
-if TYPE_CHECKING:
-    from engramlog_server.ops.doctor.findings import DoctorReport, FindingShape
 
 MCP_PORT = 8_734
 """Where `mcp --http` listens."""

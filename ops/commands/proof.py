@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from operator import attrgetter, itemgetter
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
     from engramlog_server.consumers.verify.findings import Findings
     from engramlog_server.ops.processes.shares import PartitionDone, PartitionTask, Work
     from engramlog_server.ops.store import OpenStore
-from collections.abc import Mapping
-from time import monotonic
 
 
 @contextmanager

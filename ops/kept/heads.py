@@ -10,19 +10,23 @@ data folder too.
 
 from __future__ import annotations
 
-from contextlib import closing
-from typing import TYPE_CHECKING, Any, Protocol
+import os
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+from urllib.parse import urlsplit
 from uuid import UUID
 
 import msgspec
 
 from engramlog_server.events.alarms import LOG_CHANGED, Alarms
 from engramlog_server.events.envelope import utc_text
-from engramlog_server.events.errors import EngramlogError, LogGap, StoreMismatch, StoreUnavailable
-from engramlog_server.events.heads import Head, HeadBook
+from engramlog_server.events.errors import EngramlogError, InputError, LogGap, StoreMismatch, StoreUnavailable
+from engramlog_server.events.heads import Head, HeadBook, copied_book, line_number, next_line, read_book, write_line
 from engramlog_server.events.partitions import ACCEPTED_KEY, LogKeys, position_text
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.ops.clock import Every, now
+from engramlog_server.ops.durable import FileLock, append_lines, file_state, store_file, sync_folder, written_beside
 from engramlog_server.projections.redis.create import (
     LiveHead,
     Unmet,
@@ -34,29 +38,16 @@ from engramlog_server.projections.redis.create import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from datetime import datetime
 
     from engramlog_server.consumers.verify.findings import Findings
+    from engramlog_server.events.alarms import Alarms
     from engramlog_server.events.redis.wire import Wire
     from engramlog_server.ops.settings import Settings
     from engramlog_server.ops.store import OpenStore
     from engramlog_server.projections.redis.create import StoreIdentity
-import os
-from contextlib import suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, Literal
-from urllib.parse import urlsplit
 
-from engramlog_server.events.errors import InputError
-from engramlog_server.events.heads import copied_book, line_number, next_line, read_book, write_line
-from engramlog_server.ops.durable import FileLock, append_lines, file_state, store_file, sync_folder, written_beside
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from engramlog_server.events.alarms import Alarms
-    from engramlog_server.ops.settings import Settings
 
 STOP_SECONDS = 1.0
 WAIT_MS = 1_000

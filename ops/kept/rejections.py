@@ -11,7 +11,10 @@ restored store lacks is appended again.
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass, field
+from datetime import datetime
+from threading import Lock
 from typing import TYPE_CHECKING, Literal, NamedTuple
 from uuid import UUID
 
@@ -19,43 +22,29 @@ import msgspec
 
 from engramlog_server.events.catalogue import ValueReadmitted, ValueRejected
 from engramlog_server.events.cipher import SECRET_BYTES, ValueCipher
-from engramlog_server.events.entry import DIGEST_BYTES
-from engramlog_server.events.envelope import AnyEvent, derived_id, utc_text
-from engramlog_server.events.errors import KeyUnavailable, StoreUnavailable
+from engramlog_server.events.entry import DIGEST_BYTES, checked_principal
+from engramlog_server.events.envelope import AnyEvent, Prepared, decode, derived_id, utc_text
+from engramlog_server.events.errors import EngramlogError, KeyUnavailable, LogGap, StoreError, StoreUnavailable
 from engramlog_server.events.keys import NAME_BYTES
-from engramlog_server.events.partitions import MAX_PARTITIONS, partition_of
+from engramlog_server.events.partitions import MAX_PARTITIONS, parse_position, partition_of, position_text
+from engramlog_server.events.redis.log import RedisEventLog
 from engramlog_server.events.redis.secrets import read_lines
-from engramlog_server.events.text import UNREADABLE
-from engramlog_server.events.vocabulary import MOST_STATEMENTS
+from engramlog_server.events.standing import Speaker
+from engramlog_server.events.text import UNREADABLE, many
+from engramlog_server.events.validation import make_event
+from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS, MOST_STATEMENTS
 from engramlog_server.ops.durable import FileFull, FileLock, append_lines, file_state, replace_file, store_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from engramlog_server.events.alarms import Alarms
     from engramlog_server.events.keys import Seals
+    from engramlog_server.events.log import Appendable, AppendReceipt
     from engramlog_server.events.redis.wire import Wire
     from engramlog_server.ops.settings import Settings
-from contextlib import closing
-from datetime import datetime
-from threading import Lock
-from typing import TYPE_CHECKING
 
-from engramlog_server.events.entry import checked_principal
-from engramlog_server.events.envelope import Prepared, decode
-from engramlog_server.events.errors import EngramlogError, LogGap, StoreError
-from engramlog_server.events.partitions import parse_position, position_text
-from engramlog_server.events.redis.log import RedisEventLog
-from engramlog_server.events.standing import Speaker
-from engramlog_server.events.text import many
-from engramlog_server.events.validation import make_event
-from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from engramlog_server.events.alarms import Alarms
-    from engramlog_server.events.log import Appendable, AppendReceipt
 
 MOST_PROBLEMS = 10
 """Unreadable lines that are reported one by one; further ones are only counted."""

@@ -11,18 +11,37 @@ from __future__ import annotations
 
 import os
 from base64 import b64decode, b64encode
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from fcntl import LOCK_EX, LOCK_NB, flock
 from functools import partial
+from itertools import islice
 from pathlib import Path
 from secrets import token_bytes
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from engramlog_server.events.alarms import KEYS_UNAVAILABLE, Alarms, ConditionAlarm
+from engramlog_server.events.cipher import SECRET_BYTES
 from engramlog_server.events.errors import BadSetting, KeyUnavailable
-from engramlog_server.events.keys import KEY_BYTES, KeyRing, KeyStore, MasterKey, OpenKeyStore, Seals, Wrapped, key_id
+from engramlog_server.events.keys import (
+    CHECK_OWNER,
+    KEY_BYTES,
+    SEALED_FIELD,
+    KeyRing,
+    KeyStore,
+    MasterKey,
+    OpenKeyStore,
+    Seals,
+    Wrapped,
+    is_name,
+    is_tombstone,
+    key_id,
+)
+from engramlog_server.events.partitions import STORE_KEY, LogKeys
+from engramlog_server.events.redis.wire import Script, Wire, pairs
 from engramlog_server.events.text import NONE
 from engramlog_server.ops.clock import Every, Tell
 from engramlog_server.ops.durable import NotPrivate, read_private, store_file, sync_folder, written_beside
@@ -30,16 +49,7 @@ from engramlog_server.ops.settings import Settings, service_key
 
 if TYPE_CHECKING:
     from engramlog_server.ops.settings import Settings
-from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from itertools import islice
-from typing import NamedTuple
 
-from engramlog_server.events.cipher import SECRET_BYTES
-from engramlog_server.events.keys import CHECK_OWNER, SEALED_FIELD, is_name, is_tombstone
-from engramlog_server.events.partitions import STORE_KEY, LogKeys
-from engramlog_server.events.redis.wire import Script, Wire, pairs
 
 LOOK_SECONDS: Final = 5.0
 OPEN_STORE = "a master key is set, but this store is not encrypted: run `engramlog seal`"

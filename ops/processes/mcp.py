@@ -12,41 +12,34 @@ import logging
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from typing import TYPE_CHECKING
-
-import anyio
-
-from engramlog_server.api.admission import Admission
-from engramlog_server.api.mcp.connection import Connection, confined_to, in_hand
-from engramlog_server.api.mcp.server import MemoryServer
-from engramlog_server.api.mcp.stdio import serve
-from engramlog_server.events.errors import BadSetting
-from engramlog_server.ops.processes.life import end_by_signal, give_back, started
-from engramlog_server.ops.settings import Settings
-from engramlog_server.ops.telemetry import telemetry_of
-
-if TYPE_CHECKING:
-    from engramlog_server.ops.metrics import ToolMetrics
 from threading import Condition, Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
-from engramlog_server.events.errors import EngramlogError, StoreUnavailable
+import anyio
+
+from engramlog_server.api.admission import KEY_RATES, Admission
+from engramlog_server.api.http.callers import GONE, Admits, Callers
+from engramlog_server.api.http.server.serve import Listening, ListeningServer, listening
+from engramlog_server.api.mcp.connection import Connection, confined_to, in_hand
+from engramlog_server.api.mcp.http import PATH, audiences, create_app
+from engramlog_server.api.mcp.server import MemoryServer
+from engramlog_server.api.mcp.stdio import serve
+from engramlog_server.events.errors import BadSetting, EngramlogError, StoreUnavailable
 from engramlog_server.ops.clock import Every, Tell
+from engramlog_server.ops.identity_provider import ProviderKeys, provider_of
+from engramlog_server.ops.listeners import certificate_tended, listeners_of, require_key
+from engramlog_server.ops.processes.life import end_by_signal, give_back, raise_file_limit, started
+from engramlog_server.ops.settings import Settings
+from engramlog_server.ops.telemetry import telemetry_of
+from engramlog_server.ops.token import admits_of
+from engramlog_server.projections.access.caller import AccessBook, Caller
 
 if TYPE_CHECKING:
     from engramlog_server.api.application import Application
+    from engramlog_server.ops.metrics import ToolMetrics
     from engramlog_server.ops.settings import Settings
     from engramlog_server.ops.store import OpenStore
-from engramlog_server.api.admission import KEY_RATES
-from engramlog_server.api.http.callers import GONE, Admits, Callers
-from engramlog_server.api.http.server.serve import Listening, ListeningServer, listening
-from engramlog_server.api.mcp.http import PATH, audiences, create_app
-from engramlog_server.ops.identity_provider import ProviderKeys, provider_of
-from engramlog_server.ops.listeners import certificate_tended, listeners_of, require_key
-from engramlog_server.ops.processes.life import raise_file_limit
-from engramlog_server.ops.token import admits_of
-from engramlog_server.projections.access.caller import AccessBook, Caller
 
 
 class _SdkLog(logging.Handler):
