@@ -1,16 +1,27 @@
-"""Standard output of a command: what it cannot take is reported in one line, and what its encoding lacks is spelled out."""
+"""Standard output of a command, and what may be written to a terminal.
+
+What standard output cannot take is reported in one line. What its encoding lacks is spelled out. Controls in stored texts are made
+visible: an escape sequence could recolour, erase or answer for the reader, and bidirectional marks turn text around. Every answer
+passes `visible_in` before it is laid out, and every console is a `Terminal`, which lets no control through.
+"""
 
 from __future__ import annotations
 
 import codecs
 import errno
 import io
+import json
 import os
 import sys
+from collections.abc import Iterable
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from typing_extensions import Buffer
+
+from engramlog_server.events.text import shown_json, spelled, with_hidden_as
 
 DRAWN: Final = {"─": "-", "━": "-", "│": "|", "┃": "|", "…": "~", "·": ".", "→": ">"}
 """How lines of tables look where only ASCII can be printed; other drawn characters become `+` or `#`."""
@@ -104,3 +115,44 @@ def take_over() -> None:
         encoding = getattr(sys.stderr, "encoding", None) or "utf-8"
         beside = io.BufferedWriter(_Lossy(2, "wb", closefd=False))
         sys.stderr = io.TextIOWrapper(beside, encoding=encoding, errors="backslashreplace", line_buffering=True)
+
+
+def visible(text: str) -> str:
+    """The text with each control and each character that shows nothing spelled out: `\\x1b`, `\\u202e`. Line breaks stay."""
+    return with_hidden_as(text, spelled)
+
+
+def visible_in(answer: Any) -> Any:
+    """An answer with every text in it made visible, the names of its fields too."""
+    if isinstance(answer, str):
+        return visible(answer)
+    if isinstance(answer, dict):
+        return {visible_in(name): visible_in(value) for name, value in answer.items()}
+    if isinstance(answer, list | tuple):
+        return [visible_in(one) for one in answer]
+    return answer
+
+
+def exact_json(answer: Any) -> str:
+    """The answer as JSON that reads back exactly, with what a terminal would obey written as `\\u`. Chinese stays readable."""
+    return shown_json(json.dumps(answer, ensure_ascii=False, indent=2, default=str))
+
+
+def exact_line(answer: Any) -> str:
+    """The same in one line."""
+    return shown_json(json.dumps(answer, ensure_ascii=False, default=str))
+
+
+class Terminal(Console):
+    """A console whose texts hold no control characters, whatever was handed to it; what Rich itself writes is none of them."""
+
+    @property
+    def encoding(self) -> str:
+        """The encoding of the stream that is written to now: tables are drawn in ASCII if it has nothing else."""
+        return (getattr(self.file, "encoding", None) or "utf-8").lower()
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """The segments of what is printed, each made visible."""
+        for segment in super().render(renderable, options):
+            safe = segment.text if segment.control else visible(segment.text)
+            yield segment if safe == segment.text else Segment(safe, segment.style)

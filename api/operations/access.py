@@ -122,7 +122,6 @@ ISSUE = Operation(
         "MakingKey", "Make a key.", team=("For a team's agents", {"principal": "support", "grants": _GRANTS_EXAMPLE})
     ),
     answer="KeyMade",
-    shown="access:made",
     help="Make a key for a principal, optionally with grants. The key is shown only once; the store keeps its public half.",
 )
 REVOKE = Operation(
@@ -177,7 +176,6 @@ SET_GRANTS = Operation(
         team=("A team's owners", {"principal": "support", "grants": _GRANTS_EXAMPLE}),
     ),
     answer="GrantsTold",
-    shown="access:granted",
 )
 READS = Operation(
     name="audit",

@@ -85,7 +85,7 @@ EVENTS = Operation(
     answer="LogEvents",
     route_help="The owner's events in the log, also turns and tool results, in the order of positions. Texts that are secret,"
     " purged, deleted or retracted are withheld, with the reason. Leaves no trace.",
-    shown="events:events",
+    shown="memories:events",
     example="Example: `engramlog events alice --type MemoryNegated --since 2026-05-01` or `engramlog events alice --follow`",
 )
 PARTITION_EVENTS = Operation(
@@ -102,7 +102,7 @@ PARTITION_EVENTS = Operation(
     answer="LogEvents",
     route_help="The events of one partition, of all owners, in the order of positions; for operators. Texts are withheld as for"
     " one owner. Leaves no trace.",
-    shown="events:events",
+    shown="memories:events",
 )
 
 

@@ -144,7 +144,7 @@ HEALTH = Operation(
     answer="MemoryHealth",
     more="Green from 70, yellow from 30, red below. Shows when the owner's law archives or deletes, if it does. Leaves no"
     " trace.",
-    shown="health:health",
+    shown="status:health",
     example="Example: `engramlog health alice`, `engramlog health alice --at 2027-01-01T00:00:00Z`",
     folds=True,
 )
@@ -157,7 +157,7 @@ FADING = Operation(
     path=f"{OWNER}/fading",
     question=_PAGE,
     answer="Fading",
-    shown="health:fading",
+    shown="status:fading",
     example="Example: `engramlog fading alice --limit 20`",
     folds=True,
 )

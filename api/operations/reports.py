@@ -382,7 +382,7 @@ ANSWER = Operation(
     answer="AnsweredInFull",
     statuses=OF_MEMORY,
     help="The prompt of one answer: each memory as it was, and the block as it was, with proof.",
-    shown="context:whole",
+    shown="search:whole",
     folds=True,
 )
 

@@ -21,7 +21,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
     "Ask": (
         OperationRow(
             "search",
-            "engramlog_server.api.cli.commands.search",
+            "engramlog_server.api.cli.commands.memories",
             "Search memories; results come with reasons, and withheld matches are counted.",
         ),
         OperationRow(
@@ -46,7 +46,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "events",
-            "engramlog_server.api.cli.commands.events",
+            "engramlog_server.api.cli.commands.store",
             "Show events of the log, also turns and tool results, with filters; --follow waits for new ones.",
         ),
         OperationRow(
@@ -56,7 +56,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "map",
-            "engramlog_server.api.cli.commands.memories",
+            "engramlog_server.api.cli.commands.compare",
             "Map what is known about a topic: best results, associations and clusters.",
         ),
         OperationRow(
@@ -76,12 +76,12 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "context",
-            "engramlog_server.api.cli.commands.context",
+            "engramlog_server.api.cli.commands.memories",
             "Print the block for a prompt: profile, conversation so far, related memories, tool results.",
         ),
         OperationRow(
             "answers",
-            "engramlog_server.api.cli.commands.context",
+            "engramlog_server.api.cli.commands.memories",
             "List turns with memories in their prompts; for one turn, show its memories and the block as it was. Leaves no trace.",
         ),
     ),
@@ -98,17 +98,17 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "parameters",
-            "engramlog_server.api.cli.commands.profile",
+            "engramlog_server.api.cli.commands.lifecycle",
             "List every parameter of laws and modes: default, bounds, meaning. Opens no store.",
         ),
         OperationRow(
             "profile",
-            "engramlog_server.api.cli.commands.profile",
+            "engramlog_server.api.cli.commands.lifecycle",
             "Show an owner's law and parameters, or choose another law.",
         ),
         OperationRow(
             "replay",
-            "engramlog_server.api.cli.commands.replay",
+            "engramlog_server.api.cli.commands.compare",
             "Fold an owner's events without some of them, or under other parameters, and show what differs. Writes nothing.",
         ),
     ),
@@ -128,22 +128,22 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "append",
-            "engramlog_server.api.cli.commands.write",
+            "engramlog_server.api.cli.commands.files",
             "Append events from JSON Lines of envelopes. Sending the same file again is always safe.",
         ),
         OperationRow(
             "import",
-            "engramlog_server.api.cli.commands.imports",
+            "engramlog_server.api.cli.commands.files",
             "Import conversations, exported chats and older records.",
         ),
         OperationRow(
             "extract",
-            "engramlog_server.api.cli.commands.jobs",
+            "engramlog_server.api.cli.commands.lifecycle",
             "Extract typed memories from unread turns, by rules or by a model.",
         ),
         OperationRow(
             "episodes",
-            "engramlog_server.api.cli.commands.jobs",
+            "engramlog_server.api.cli.commands.lifecycle",
             "Make episodes of ten messages each, after they left working memory or their session ended.",
         ),
         OperationRow(
@@ -168,23 +168,23 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "set-aside",
-            "engramlog_server.api.cli.commands.replay",
+            "engramlog_server.api.cli.commands.compare",
             "Withhold everything from a session, principal or actor, or memories on an older document; --undo brings it back.",
         ),
         OperationRow(
             "retract",
-            "engramlog_server.api.cli.commands.replay",
+            "engramlog_server.api.cli.commands.compare",
             "Undo events, turns, sessions or everything from a source, with everything derived from it. Shows its reach first.",
         ),
         OperationRow(
             "export",
-            "engramlog_server.api.cli.commands.imports",
+            "engramlog_server.api.cli.commands.files",
             "Export an owner's memories, oldest first, as lines to import again or as text. Omitted ones are counted by reason.",
         ),
     ),
     "Keep": (
         OperationRow(
-            "inbox", "engramlog_server.api.cli.commands.inbox", "List the inbox; accept, reject or reword one item."
+            "inbox", "engramlog_server.api.cli.commands.write", "List the inbox; accept, reject or reword one item."
         ),
         OperationRow(
             "health",
@@ -203,12 +203,12 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "review",
-            "engramlog_server.api.cli.commands.profile",
+            "engramlog_server.api.cli.commands.lifecycle",
             "List memories that are due for review, or grade one.",
         ),
         OperationRow(
             "cleanup",
-            "engramlog_server.api.cli.commands.jobs",
+            "engramlog_server.api.cli.commands.lifecycle",
             "Run lifecycle jobs now: record levels, delete what the owner's law lets go, purge.",
         ),
     ),

@@ -17,9 +17,8 @@ from rich.text import Text
 
 from engramlog_server.api.cli.app import Json, app, err, out, print_json, progress, show
 from engramlog_server.api.cli.command import text_of, told_as
-from engramlog_server.api.cli.commands.access import key_app
-from engramlog_server.api.cli.grant_options import NAMES, OPTIONS, GrantAsked, grants_asked
-from engramlog_server.api.cli.show.visible import visible
+from engramlog_server.api.cli.commands.access import NAMES, OPTIONS, GrantAsked, grants_asked, key_app
+from engramlog_server.api.cli.output import visible
 from engramlog_server.events.errors import BadSetting, InputError, StoreMismatch, refused
 from engramlog_server.events.text import many
 from engramlog_server.ops.commands.opening import (

@@ -96,7 +96,6 @@ def test_an_option_is_completed_by_its_own_command_alone() -> None:
     assert told == ["--speaker"]
     assert modules & HEAVY == set()
     assert {entry.module for entry in entries().values()} & modules <= {
-        "engramlog_server.api.cli.commands.search",
         "engramlog_server.api.cli.commands.memories",
     }
 

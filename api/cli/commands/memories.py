@@ -1,10 +1,9 @@
-"""`engramlog get`, `list`, `history`, `why`, `stats`, `map` and `synonyms`."""
+"""Questions about memories: `engramlog search`, `context`, `answers`, `get`, `list`, `history`, `why`, `stats` and `synonyms`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from rich.markup import escape
@@ -12,12 +11,22 @@ from rich.markup import escape
 from engramlog_server.api.choices import MOST_CHANGES
 from engramlog_server.api.cli.app import opened, out, print_pages, progress
 from engramlog_server.api.cli.command import Call, command
-from engramlog_server.api.cli.picture_options import LOOK_OPTIONS, look_of
-from engramlog_server.api.cli.show import memories as render
-from engramlog_server.api.cli.show.memories import aside
-from engramlog_server.api.operations.definition import ACTOR, REASON, Given, Operation, Option, Parameter
-from engramlog_server.api.operations.knowledge import MAP, SYNONYM, SYNONYMS
-from engramlog_server.api.operations.reading import COUNTS, GET, HISTORY, LIST, OWNER_STATS, PROVENANCE, USES, WHY
+from engramlog_server.api.cli.show.memories import aside, changes, reasons
+from engramlog_server.api.cli.show.search import block, explained, results, whole
+from engramlog_server.api.operations.definition import ACTOR, REASON, TRACED, Given, Operation, Option, Parameter
+from engramlog_server.api.operations.knowledge import SYNONYM, SYNONYMS
+from engramlog_server.api.operations.reading import (
+    COUNTS,
+    GET,
+    HISTORY,
+    LIST,
+    OWNER_STATS,
+    PROVENANCE,
+    SEARCH,
+    USES,
+    WHY,
+)
+from engramlog_server.api.operations.reports import ANSWER, ANSWERS, CONTEXT
 from engramlog_server.events.errors import refused
 from engramlog_server.projections.shapes import History, Why
 
@@ -89,7 +98,7 @@ def _changes(title: str | None, everything: bool, untold: bool, answer: History)
         title = f"{title}, in the numbers of {answer['law']}"
     if title is not None:
         aside(answer.get("aside"))
-    render.changes(answer["changes"], everything=everything, title=title)
+    changes(answer["changes"], everything=everything, title=title)
     if untold and answer["profile"] != answer["law"]:
         out.print(
             f"[dim]weights are the {answer['law']} law's; this owner's recall goes by {answer['profile']}:"
@@ -120,7 +129,7 @@ def why(call: Call) -> None:
     if call.given["cursor"] is not None and call.given["limit"] is None:
         call.given["limit"] = MOST_CHANGES
     answer = call.answer()
-    call.print(answer, lambda told: render.reasons(told, everything=everything))
+    call.print(answer, lambda told: reasons(told, everything=everything))
     if not call.json and not answer["above"]:
         _more(answer)
 
@@ -129,32 +138,6 @@ def why(call: Call) -> None:
 def stats(call: Call) -> None:
     """Of the store where no owner is named."""
     call.print(call.answer())
-
-
-@command(
-    MAP,
-    more=(
-        Parameter("out", Path | None, "Also draw it into this .svg.", None),
-        *LOOK_OPTIONS,
-    ),
-)
-def map_(call: Call) -> None:
-    """Into a file too, where one is named."""
-    (path,) = call.take("out")
-    look = look_of(call, path)
-    if path is None:
-        call.print(call.answer())
-        return
-    from engramlog_server.api.pictures.map import map_picture
-    from engramlog_server.api.pictures.svg import check_file, write_picture
-
-    check_file(path)
-    answer = call.answer()
-    if not answer["nodes"]:
-        raise refused("map", "no memories", "at least one memory; nothing was drawn")
-    drawn = map_picture(answer, look)
-    write_picture(drawn.root, path)
-    call.print(answer | {"drawn": str(path), "remarks": drawn.remarks})
 
 
 @command(LIST, more=(Parameter("counts", bool, "Count the memories by each filter, and by law.", False),))
@@ -180,3 +163,94 @@ def synonyms(call: Call) -> None:
         call.turn_to(SYNONYMS, "the list of synonyms")
     else:
         call.turn_to(SYNONYM, "a new pair")
+
+
+HELP = {
+    "query": "Text to search for, in any language.",
+    "mode": "normal, review (also what faded) or debug (all).",
+    "limit": "Number of results, 1 to 100.",
+    "search_mode": "hybrid, keyword or semantic.",
+    "associations": "Also show associated memories.",
+    "kinds": "Only this kind; repeatable.",
+    "tags": "Only this context tag; repeatable.",
+    "speaker": "Only statements of this speaker.",
+    "owners": "Also this owner's memories; repeatable.",
+    "since": "Created at or after: a day, 'last week'.",
+    "until": "Created before the end of this.",
+    "as_of": "Use what had happened by this time.",
+    "known": "Use what was recorded by this time.",
+    "at": "Compute weights at this time.",
+}
+"""The options of the command; HTTP has more."""
+TRACES = {
+    "trace": "Count as recall: results gain weight.",
+    "no_trace": "Record nothing about this search.",
+}
+
+
+def _short(parameter: Parameter, text: str) -> Parameter:
+    assert parameter.option is not None
+    return parameter.but(option=parameter.option._replace(help=text, panel=None))
+
+
+@command(
+    SEARCH.but(
+        question=tuple(_short(one, HELP[one.name]) for one in SEARCH.question if one.name in HELP),
+        traces=tuple(_short(one, TRACES[one.name]) for one in TRACED if one.name in TRACES),
+    ),
+    more=(Parameter("explain", bool, "Show the parts of each score.", False),),
+)
+def search(call: Call) -> None:
+    """Where nothing is found, whether the owner has anything at all."""
+    from engramlog_server.api.operations.reading import LIST
+
+    (explain,) = call.take("explain")
+    past = {name: call.given[name] for name in ("as_of", "known", "at")}
+    with call.asking() as ask:
+        answer = ask(SEARCH, call.given | {"reasons": explain or call.json})
+        nobody = (
+            not (call.json or answer["results"])
+            and not ask(LIST, {"owner": call.given["owner"], "mode": "debug", "limit": 1, **past})["total"]
+        )
+    call.print(answer, explained if explain else results)
+    if nobody and not answer["behind"]:
+        then = (
+            " as of then"
+            if past["as_of"] is not None or past["known"] is not None
+            else "; `engramlog stats` names owners that have some"
+        )
+        out.print(f"Owner [cyan]{escape(call.given['owner'])}[/] has no memories{then}.", soft_wrap=True)
+
+
+SPLIT = Parameter("split", bool, "Print the two parts separated by an empty line.", False, option=Option(("--split",)))
+
+
+@command(CONTEXT, more=(SPLIT,))
+def context(call: Call) -> None:
+    """The block of one turn."""
+    (split,) = call.take("split")
+    call.print(call.answer(), partial(block, split=split))
+
+
+TURN = Parameter(
+    "turn_id",
+    str | None,
+    "A turn's id, a reply's, or the position of an injection; a page of turns without.",
+    None,
+    option=Option(argument=True, metavar="[TURN]"),
+)
+OF_A_PAGE = {"session": None, "since": None, "until": None, "limit": 20, "offset": 0}
+
+
+@command(ANSWERS, more=(TURN,), subject=("owner",))
+def answers(call: Call) -> None:
+    """One turn in full where one is named."""
+    if call.given["turn_id"] is None:
+        call.take("turn_id")
+        call.print(call.answer())
+        return
+    for name, default in OF_A_PAGE.items():
+        (told,) = call.take(name)
+        if told != default:
+            raise refused(name, told, "nothing together with a turn: it selects a page of turns")
+    call.print(call.answer(ANSWER), whole)

@@ -1,4 +1,4 @@
-"""`engramlog append`, `delete`, `edit` and `mention`. They return once all is folded."""
+"""Commands that change memories: `engramlog delete`, `edit`, `mention` and `inbox`. They return once all is folded."""
 
 from __future__ import annotations
 
@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator
 
 import typer
 
-from engramlog_server.api.cli.app import Json, app, complain, opened, out, progress, show
+from engramlog_server.api.cli.app import complain, opened, out, progress, show
 from engramlog_server.api.cli.command import Call, command, text_of
-from engramlog_server.api.cli.files import File, counting, end, fold_appended, paced
-from engramlog_server.api.cli.show import imports as render
 from engramlog_server.api.cli.show.generic import answer as generic
 from engramlog_server.api.operations.definition import Option, Parameter, without
+from engramlog_server.api.operations.inbox import ACCEPT, AMEND, INBOX, REJECT
 from engramlog_server.api.operations.writing import (
     CONFIRM,
     DELETE,
@@ -37,21 +36,6 @@ IDS = Parameter(
     "Memories' ids, separated by commas, spaces or newlines in any mixture; - reads them from standard input.",
     option=Option(argument=True, metavar="ID|-"),
 )
-
-
-@app.command(epilog="Example: `engramlog append events.jsonl` or `producer | engramlog append - --json`")
-def append(context: typer.Context, file: File, json: Json = False) -> None:
-    """Append events from JSON Lines of envelopes. Sending the same file again is always safe."""
-    from engramlog_server.api.exchange.files import open_lines
-    from engramlog_server.api.exchange.turns import append_lines
-
-    with open_lines(file) as lines, opened(context) as application, counting("appending", file, json) as advance:
-        refused, note = application.writer.rejected_among, application.views.unjudged.note
-        answer = append_lines(paced(application, advance), lines, advance, refused, note)
-        advance(len(answer.positions), "folding")
-        fold_appended(application, answer)
-    show(answer.as_dict(), json, render.told)
-    end(answer)
 
 
 @command(
@@ -153,3 +137,31 @@ def mention(call: Call) -> None:
     """A mention, or a confirmation."""
     (confirm,) = call.take("confirm")
     call.turn_to(CONFIRM if confirm else MENTION, "--confirm")
+
+
+def _argument(name: str, metavar: str, description: str) -> Parameter:
+    return Parameter(name, str | None, description, None, option=Option(argument=True, metavar=metavar))
+
+
+@command(
+    INBOX,
+    more=(
+        _argument("item", "[ITEM]", "The item to answer; list the inbox without."),
+        _argument("content", "[TEXT]", "The new text of the memory, in your own words."),
+        Parameter("accept", bool, "Accept the item: you say so yourself.", False),
+        Parameter("reject", bool, "Reject the item: nothing changes, or the proposal goes.", False),
+        *(one for one in ACCEPT.question if one.name != "item"),
+    ),
+)
+def inbox(call: Call) -> None:
+    """A page, or the answer to one item."""
+    accept, reject = call.take("accept", "reject")
+    item, content = call.given["item"], call.given["content"]
+    if item is None:
+        if accept or reject:
+            raise refused("ITEM", None, f"an item: engramlog inbox {call.given['owner']} ITEM --accept")
+        call.turn_to(INBOX, "the list of the inbox")
+    elif accept + reject + (content is not None) != 1:
+        raise refused("ITEM", item, "an item together with one of --accept, --reject or TEXT")
+    else:
+        call.turn_to(ACCEPT if accept else REJECT if reject else AMEND, "the answer to an item")

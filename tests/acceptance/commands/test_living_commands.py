@@ -7,7 +7,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from engramlog_server.api.cli.show import health as render_living
+from engramlog_server.api.cli.show import status as render_living
 from engramlog_server.projections.laws import LAWS
 from tests.acceptance.helpers.cli import Cli, event, flat, lines
 from tests.rows import each_row

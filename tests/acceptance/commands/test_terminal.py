@@ -9,7 +9,7 @@ import re
 import pytest
 import structlog
 
-from engramlog_server.api.cli.show.visible import Terminal, exact_json, visible
+from engramlog_server.api.cli.output import Terminal, exact_json, visible
 from engramlog_server.ops.logs import start_logging
 from tests.acceptance.helpers.cli import Cli, Ran, event, lines, turn
 from tests.given.records import carried

@@ -15,7 +15,6 @@ import pytest
 from fastapi.routing import APIRoute
 
 import engramlog_server.api.cli.commands.memories
-import engramlog_server.api.cli.commands.search
 import engramlog_server.api.cli.commands.store
 import engramlog_server.api.cli.commands.write  # noqa: F401 - registers its commands
 from engramlog_server.api.cli.main import run

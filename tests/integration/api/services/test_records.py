@@ -281,7 +281,7 @@ def test_how_many_memories_an_export_has_is_told_before_them(http: HttpStore) ->
 
 
 def test_a_full_disk_ends_an_export_as_failed(http: HttpStore) -> None:
-    from engramlog_server.api.cli.commands.imports import _write
+    from engramlog_server.api.cli.commands.files import _write
     from engramlog_server.api.exchange.export import ExportOptions
     from engramlog_server.events.errors import OutputCut
 
@@ -297,16 +297,16 @@ def test_a_full_disk_below_a_file_ends_an_export_likewise_and_leaves_none(
     http: HttpStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is still in the file's buffer finds no room either, as it is closed."""
-    from engramlog_server.api.cli.commands import imports
+    from engramlog_server.api.cli.commands import files
     from engramlog_server.api.exchange.export import ExportOptions
     from engramlog_server.events.errors import OutputCut
 
     made(http, "full-file", "a")
     begun = tmp_path / ".begun"
     begun.touch()
-    monkeypatch.setattr(imports, "mkstemp", lambda **_: (os.open("/dev/full", os.O_WRONLY), str(begun)))
-    with pytest.raises(OutputCut), imports._whole_file(tmp_path / "out") as stream:
-        imports._write(http.application.records.export("full-file", ExportOptions()), stream, lambda _done, _all: None)
+    monkeypatch.setattr(files, "mkstemp", lambda **_: (os.open("/dev/full", os.O_WRONLY), str(begun)))
+    with pytest.raises(OutputCut), files._whole_file(tmp_path / "out") as stream:
+        files._write(http.application.records.export("full-file", ExportOptions()), stream, lambda _done, _all: None)
     assert list(tmp_path.iterdir()) == []
 
 

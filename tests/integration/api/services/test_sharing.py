@@ -10,7 +10,7 @@ import pytest
 from rich.console import Console
 
 from engramlog import AccessDenied, InputError, Memory
-from engramlog_server.api.cli.commands.search import HELP
+from engramlog_server.api.cli.commands.memories import HELP
 from engramlog_server.api.cli.show.search import explained
 from engramlog_server.projections.language.prompt_text import estimated_tokens
 from tests.given.client import Service, service

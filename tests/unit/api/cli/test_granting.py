@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.cli.grant_options import NAMES, SHORT, VERBS, grants_asked, written_out
+from engramlog_server.api.cli.commands.access import NAMES, SHORT, VERBS, grants_asked, written_out
 from engramlog_server.events.errors import InputError
 from engramlog_server.projections.access.caller import VERBS as OF_THE_CATALOGUE
 from engramlog_server.projections.access.keys import grants_of

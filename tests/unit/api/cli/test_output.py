@@ -11,8 +11,7 @@ from typing import Any, NoReturn
 import pytest
 
 from engramlog_server.api.cli.main import run
-from engramlog_server.api.cli.output import Output
-from engramlog_server.api.cli.show.visible import Terminal
+from engramlog_server.api.cli.output import Output, Terminal
 from tests.rows import each_row
 
 

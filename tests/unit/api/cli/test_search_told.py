@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from engramlog_server.api.cli.commands.jobs import _uncompared
+from engramlog_server.api.cli.commands.lifecycle import _uncompared
 from engramlog_server.api.cli.show.search import results
 from engramlog_server.projections.embedding.compared import RowsLookedAt, VectorsCompared
 from tests.rows import each_row

@@ -1,40 +1,145 @@
-"""`engramlog import turns`, `import records` and `export`."""
+"""Commands that read or write files: `engramlog append`, `import turns`, `import records` and `export`."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import mkstemp
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, NoReturn, Protocol
 
 import orjson
 import typer
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
 from engramlog_server.api.choices import LEAVE
-from engramlog_server.api.cli.app import Json, app, opened, print_json, progress, show
-from engramlog_server.api.cli.command import Call, command, is_unknown, tell_unknown
-from engramlog_server.api.cli.files import (
-    File,
-    LongTurns,
-    TurnsOnly,
-    counting,
-    end,
-    extract_imported,
-    fold_appended,
-    long_ago_in,
-    paced,
-)
+from engramlog_server.api.cli.app import Json, app, complain, err, opened, out, print_json, progress, show
+from engramlog_server.api.cli.command import Call, command, is_unknown, tell_unknown, told_as
 from engramlog_server.api.cli.parser import Registry
-from engramlog_server.api.cli.show import imports as render
-from engramlog_server.api.operations.records import EXPORT_REVEALED, FILE, IMPORT_RECORDS, OUT, WHOSE
-from engramlog_server.events.errors import EngramlogError, InputError, OutputCut, refused
+from engramlog_server.api.cli.show import generic
+from engramlog_server.api.cli.show.memories import times_of
+from engramlog_server.api.operations.records import (
+    EXPORT_REVEALED,
+    FILE,
+    IMPORT_RECORDS,
+    LONG_TURNS,
+    OUT,
+    TURNS_ONLY,
+    WHOSE,
+)
+from engramlog_server.events.errors import EngramlogError, InputError, OutputCut, StoreFull, refused
+from engramlog_server.events.text import many
+from engramlog_server.projections.choices import AGED
 
 if TYPE_CHECKING:
+    from engramlog_server.api.application import Application
     from engramlog_server.api.exchange.records import Export
-    from engramlog_server.api.exchange.turns import ImportOptions
+    from engramlog_server.api.exchange.turns import AppendReport, ImportOptions, ImportReport
+    from engramlog_server.events.log import EventLog
+
+File = Annotated[str, told_as(FILE)]
+LongTurns = Annotated[str, told_as(LONG_TURNS)]
+TurnsOnly = Annotated[bool, told_as(TURNS_ONLY)]
+
+
+class Advance(Protocol):
+    """Told the lines done so far (None: as many as before), and a new name for what is under way where it changes."""
+
+    def __call__(self, done: int | None, name: str | None = None) -> None: ...
+
+
+@contextmanager
+def counting(task: str, file: str, as_json: bool, unit: str = "lines", total: int | None = None) -> Iterator[Advance]:
+    """A bar over a file's lines, or `total` of another unit, on standard error; nothing where nobody looks on."""
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[rate]}"),
+        TimeRemainingColumn(),
+    )
+    shown = not as_json and err.is_terminal
+    with Progress(*columns, console=err, transient=True, disable=not shown) as bar:
+        if total is None and shown:
+            from engramlog_server.api.exchange.files import count_lines
+
+            total = count_lines(file)
+        number = bar.add_task(task, total=total, rate="")
+
+        def advance(done: int | None, name: str | None = None) -> None:
+            speed = bar.tasks[0].speed
+            bar.update(number, completed=done, rate=f"{speed:,.0f} {unit}/s" if speed else "", description=name or task)
+
+        yield advance
+
+
+def paced(application: Application, advance: Advance) -> EventLog:
+    """The log for a file of events: it waits for their folding, and the bar says so."""
+    from engramlog_server.api.exchange.turns import paced as paced_log
+
+    def told(begins: bool) -> None:
+        advance(None, "folding" if begins else None)
+
+    return paced_log(application.log, application.writer.settle_positions, told)
+
+
+def end(done: AppendReport, what: str = "of the file's events", code: int | None = None) -> NoReturn:
+    """End the command; where something stopped it, print how much of the file is in the log, and how to go on."""
+    there = f"The log has {done.appended + done.already_appended:,} {what}"
+    if done.error is not None:
+        complain(done.error)
+        if isinstance(done.error, StoreFull):
+            then = (
+                " and answers from them. The rest did not fit. Give the store more memory (ENGRAMLOG_REDIS_MAXMEMORY; CONFIG SET"
+                " maxmemory on a Redis of your own), then send the same file again: events that are in the log are skipped."
+            )
+        else:
+            then = ". Correct the file and send all of it again: nothing is appended twice."
+        err.print(there + then, soft_wrap=True)
+    raise typer.Exit(done.exit_code if code is None else code)
+
+
+def fold_appended(application: Application, answer: AppendReport) -> None:
+    """Wait for the fold; what was written stays said where that fails."""
+    from engramlog_server.events.log import positions_by_partition
+
+    try:
+        application.writer.settle_positions(positions_by_partition(p for p in answer.positions if p))
+    except EngramlogError as problem:
+        answer.error = answer.error or problem
+
+
+def extract_imported(application: Application, imported: ImportReport) -> None:
+    """Have the turns of all imported owners extracted before the command ends."""
+    for owner in imported.owners:
+        application.turns_written(owner)
+
+
+def long_ago_in(application: Application, imported: ImportReport) -> int:
+    """How many memories of the first owner of an import normal mode withholds for their age alone."""
+    owner = next(iter(imported.owners), None)
+    if owner is None or imported.done.error is not None:
+        return 0
+    withheld = application.reader.list(owner, limit=1)["withheld"]
+    return sum(one["count"] for one in withheld if one["reason"] in AGED)
+
+
+@app.command(epilog="Example: `engramlog append events.jsonl` or `producer | engramlog append - --json`")
+def append(context: typer.Context, file: File, json: Json = False) -> None:
+    """Append events from JSON Lines of envelopes. Sending the same file again is always safe."""
+    from engramlog_server.api.exchange.files import open_lines
+    from engramlog_server.api.exchange.turns import append_lines
+
+    with open_lines(file) as lines, opened(context) as application, counting("appending", file, json) as advance:
+        refused, note = application.writer.rejected_among, application.views.unjudged.note
+        answer = append_lines(paced(application, advance), lines, advance, refused, note)
+        advance(len(answer.positions), "folding")
+        fold_appended(application, answer)
+    show(answer.as_dict(), json, print_counts)
+    end(answer)
 
 
 STEP = 500
@@ -99,7 +204,7 @@ def turns(
         fold_appended(application, answer.done)
         extract_imported(application, answer)
         old = 0 if json else long_ago_in(application, answer)
-    show(answer.as_dict(), json, lambda told: render.turns(told, old))
+    show(answer.as_dict(), json, lambda told: print_turns(told, old))
     end(answer.done)
 
 
@@ -122,7 +227,7 @@ def records(call: Call) -> None:
         counting("importing", file, call.json) as advance,
     ):
         answer = application.records.take_in(lines, options, advance)
-    show(answer.as_dict(), call.json, render.imported)
+    show(answer.as_dict(), call.json, print_records)
     end(answer.imported.done, "of the file's records", answer.exit_code)
 
 
@@ -157,7 +262,7 @@ def export(call: Call) -> None:
     if json:
         print_json(answer | {"file": None if target is None else str(target)})
     else:
-        render.exported(answer, None if target is None else file)
+        print_export(answer, None if target is None else file)
         if unknown:
             tell_unknown(found.owner)
 
@@ -261,7 +366,7 @@ def import_chat_file(
     done = answer.imported.done
     if isinstance(done.error, InputError):
         done.error = _named(file, done.error)
-    show(answer.as_dict(), json, lambda told: render.turns(told, old))
+    show(answer.as_dict(), json, lambda told: print_turns(told, old))
     end(done, f"events of {file}")
 
 
@@ -270,3 +375,86 @@ def _named(file: str, problem: InputError) -> InputError:
     if problem.message.startswith(f"file: got {file!r}"):
         return problem
     return InputError(f"{file}: {problem.message}", **problem.context)
+
+
+SHOWN = 10
+"""Rows of what stayed out; --json has all."""
+ALWAYS = frozenset({"appended", "already_appended"})
+"""Counts that are printed even if they are 0."""
+HOW_TO_INCLUDE = {
+    "sensitive": " (--reveal)",
+    "purged": " (nothing is left of it)",
+    "unknown": " (no memory has the id)",
+}
+OF_EVENTS: Mapping[str, str] = {
+    "conflicts": "{:,} ids are taken by other content, and nothing for their partitions was written: correct or remove these"
+    " lines, then send the whole file again",
+    "failed": "{:,} events were not written",
+    "rejected": "{:,} say what a person rejected, and change nothing",
+    "too_long": "{:,} turns of more than 64 KiB left out: `--long-turns cut` keeps their beginning",
+    "cut": "{:,} turns of more than 64 KiB cut",
+    "ignored_fields": "{:,} fields not read: are they misspelt?",
+}
+"""Fields of an answer, each with its meaning and what to do about it; `{:,}` is the count."""
+OF_RECORDS: Mapping[str, str] = {
+    "conflicts": "{:,} were imported before with other content, and stay as they were then",
+    "duplicates": "{:,} say something else than an earlier line: the first holds",
+    "failed": "{:,} were not written",
+    "ids_taken": "{:,} ids had a memory already, which stays as it is",
+    "rejected": "{:,} say what was rejected, so they became no memories",
+    "rejections": "{:,} rejected values carried over: they are not remembered again",
+    "rejections_left_out": "rejected values were not carried over: reject them here",
+    "said_withheld": "{:,} turns without words: they were withheld from the export",
+    "of_the_log": "these parts describe the log from which they come, and are skipped",
+    "ignored_fields": "{:,} fields that no memory has a place for",
+    "flagged": "{:,} possible conflicts: both statements stay, and `engramlog list` shows them",
+    "made_ordinary": "ordinary memories now, because only an operator can put one into every prompt:"
+    " `engramlog edit OWNER ID --tier core`, or `import records --core` for a whole file",
+    "associations_left_out": "{:,} associations beyond the strongest 32 of their record were left out",
+}
+
+
+def print_counts(answer: Mapping[str, Any], hints: Mapping[str, str] = OF_EVENTS) -> None:
+    """Print what an import did: counts above 0, the first rows that were left out, and what to do about them."""
+    shown = {name: value or "0" for name, value in answer.items() if value or name in ALWAYS}
+    shown = {name: value[:SHOWN] if isinstance(value, list) else value for name, value in shown.items()}
+    shown.pop("positions", None)
+    shown.pop("error", None)
+    generic.answer(shown)
+    for name, hint in hints.items():
+        if value := answer.get(name):
+            out.print(Text(hint.format(value if isinstance(value, int) else len(value)), "yellow"), soft_wrap=True)
+
+
+def print_records(answer: Mapping[str, Any]) -> None:
+    """Print what an import of records did."""
+    print_counts(answer, OF_RECORDS)
+
+
+def print_turns(answer: Mapping[str, Any], old: int) -> None:
+    """Print what an import of turns or chats did. `old`: memories of the first owner that are withheld only for their age."""
+    print_counts(answer)
+    if old:
+        out.print(
+            f"[dim]{many(old, 'memory is', 'memories are')} old: the newest turn is of"
+            f" {answer['newest_turn']}. Searches mark them as long ago. Add --as-of just after that day to search as of then.[/]"
+        )
+
+
+def print_export(answer: Mapping[str, Any], file: str | None) -> None:
+    """On standard error: how much was exported, and what was left out, with the way to have it."""
+    counted = many(answer["count"], "memory", "memories")
+    said = f"{counted} of {answer['owner']} at {answer['position']}{times_of(answer)}"
+    said += f" written to {file}" if file is not None else ""
+    left_out = [
+        f"{count:,} {reason}{HOW_TO_INCLUDE.get(reason, f' (--include {reason})')}"
+        for reason, count in sorted(answer["left_out"].items())
+    ]
+    said += f"; left out: {', '.join(left_out)}" if left_out else ""
+    err.print(Text(said, "dim"), soft_wrap=True)
+    if stuck := answer.get("quarantined"):
+        err.print(
+            f"[yellow]This owner is quarantined at {stuck['position']}: what follows there is not in it"
+            " (`engramlog dead`)[/]",
+            soft_wrap=True,
+        )
