@@ -127,6 +127,13 @@ class Call:
             raise typer.Exit(PARTLY)
 
 
+def argument(name: str, metavar: str | None, description: str, completes: str = "") -> Parameter:
+    """An argument of a command that may be left out."""
+    return Parameter(
+        name, str | None, description, None, option=Option(argument=True, metavar=metavar, completes=completes)
+    )
+
+
 def plain(call: Call) -> None:
     """Ask, and print what was answered."""
     call.print(call.answer())

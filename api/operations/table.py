@@ -71,7 +71,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "synonyms",
-            "engramlog_server.api.cli.commands.memories",
+            "engramlog_server.api.cli.commands.lifecycle",
             "List an owner's synonyms; with two words, define a pair.",
         ),
         OperationRow(

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from engramlog_server.api.choices import MOST_PROCESSES, decoded_id
 from engramlog_server.api.cli.app import joined, out
-from engramlog_server.api.cli.command import PARTLY, Call, command
+from engramlog_server.api.cli.command import PARTLY, Call, argument, command
 from engramlog_server.api.cli.show import generic
 from engramlog_server.api.cli.show.diff import differences
 from engramlog_server.api.operations.definition import Given, Option, Parameter
@@ -53,13 +53,7 @@ def look_of(call: Call, path: Path | None, otherwise: str = "nothing without --o
     COMPARE,
     CURVES,
     more=(
-        Parameter(
-            "memory_id",
-            str | None,
-            "A memory: its curves over time.",
-            None,
-            option=Option(argument=True, metavar="[ID]"),
-        ),
+        argument("memory_id", "[ID]", "A memory: its curves over time."),
         Parameter("out", Path | None, "With an ID: draw the curves into this .svg.", None),
         *LOOK_OPTIONS,
     ),
@@ -178,13 +172,7 @@ OF_ONE = {
 @command(
     REPLAY,
     more=(
-        Parameter(
-            "owner",
-            str | None,
-            "Whose memories: a user, an agent, a team; omit it with --all.",
-            None,
-            option=Option(argument=True, completes="owners"),
-        ),
+        argument("owner", None, "Whose memories: a user, an agent, a team; omit it with --all.", "owners"),
         QUESTIONS,
         Parameter(
             "every_owner",

@@ -1,4 +1,4 @@
-"""The life of memories: `engramlog cleanup`, `extract`, `episodes`, `review`, `profile` and `parameters`."""
+"""The life of memories and settings of an owner: `engramlog cleanup`, `extract`, `episodes`, `review`, `profile`, `synonyms` ..."""
 
 from __future__ import annotations
 
@@ -10,10 +10,19 @@ from rich.text import Text
 
 from engramlog_server.api.choices import MODEL, RULES
 from engramlog_server.api.cli.app import err, opened, out, progress, show
-from engramlog_server.api.cli.command import PARTLY, Call, command
+from engramlog_server.api.cli.command import PARTLY, Call, argument, command
 from engramlog_server.api.cli.show import generic
 from engramlog_server.api.operations.definition import ACTOR, Option, Parameter
-from engramlog_server.api.operations.knowledge import CHOOSE, GRADE, LAWS, PARAMETERS, PROFILE, REVIEW
+from engramlog_server.api.operations.knowledge import (
+    CHOOSE,
+    GRADE,
+    LAWS,
+    PARAMETERS,
+    PROFILE,
+    REVIEW,
+    SYNONYM,
+    SYNONYMS,
+)
 from engramlog_server.api.operations.reports import CLEANUP, EPISODES, EXTRACT
 from engramlog_server.events.errors import InputError, refused
 from engramlog_server.events.text import many
@@ -38,7 +47,7 @@ MORE = (
 @command(
     CLEANUP.but(more=MORE, example="Example: `engramlog cleanup alice --dry-run`, then `engramlog cleanup alice`"),
     more=(
-        Parameter("owner", str | None, "Whose memories: a user, an agent, a team.", None, option=Option(argument=True)),
+        argument("owner", None, "Whose memories: a user, an agent, a team."),
         Parameter("everybody", bool, "Every owner of the store.", False, option=Option(("--all",))),
     ),
     subject=(),
@@ -229,15 +238,7 @@ SAID = ("actor", "occurred_at", "key")
 @command(
     REVIEW,
     GRADE,
-    more=(
-        Parameter(
-            "memory_id",
-            str | None,
-            "A memory to grade; what is due without.",
-            None,
-            option=Option(argument=True, metavar="[ID]"),
-        ),
-    ),
+    more=(argument("memory_id", "[ID]", "A memory to grade; what is due without."),),
 )
 def review(call: Call) -> None:
     """What is due, or one of it graded."""
@@ -303,3 +304,21 @@ def parameters(call: Call) -> None:
     if not everything:
         answer = {"parameters": [one for one in answer["parameters"] if one["name"] in RECOMMENDED]}
     call.print(answer)
+
+
+@command(
+    SYNONYMS,
+    more=(
+        argument("word", "[WORD]", "With SYNONYM: the word to define."),
+        argument("synonym", "[SYNONYM]", "What the word also means."),
+        *(one for one in SYNONYM.question if one.name not in ("word", "synonym")),
+    ),
+)
+def synonyms(call: Call) -> None:
+    """The owner's pairs, or a new one."""
+    if (call.given["word"] is None) is not (call.given["synonym"] is None):
+        raise refused("SYNONYM", None, "two words; `--of WORD` shows what a search for a word looks for")
+    if call.given["word"] is None:
+        call.turn_to(SYNONYMS, "the list of synonyms")
+    else:
+        call.turn_to(SYNONYM, "a new pair")

@@ -1,4 +1,4 @@
-"""Questions about memories: `engramlog search`, `context`, `answers`, `get`, `list`, `history`, `why`, `stats` and `synonyms`."""
+"""Questions about memories: `engramlog search`, `context`, `answers`, `get`, `list`, `history`, `why` and `stats`."""
 
 from __future__ import annotations
 
@@ -10,11 +10,10 @@ from rich.markup import escape
 
 from engramlog_server.api.choices import MOST_CHANGES
 from engramlog_server.api.cli.app import opened, out, print_pages, progress
-from engramlog_server.api.cli.command import Call, command
+from engramlog_server.api.cli.command import Call, argument, command
 from engramlog_server.api.cli.show.memories import aside, changes, reasons
 from engramlog_server.api.cli.show.search import block, explained, results, whole
 from engramlog_server.api.operations.definition import ACTOR, REASON, TRACED, Given, Operation, Option, Parameter
-from engramlog_server.api.operations.knowledge import SYNONYM, SYNONYMS
 from engramlog_server.api.operations.reading import (
     COUNTS,
     GET,
@@ -31,10 +30,6 @@ from engramlog_server.events.errors import refused
 from engramlog_server.projections.shapes import History, Why
 
 ALL = Parameter("everything", bool, "Also entries that only name a memory and change nothing.", False)
-
-
-def _optional(name: str, metavar: str, description: str) -> Parameter:
-    return Parameter(name, str | None, description, None, option=Option(argument=True, metavar=metavar))
 
 
 @command(
@@ -62,7 +57,7 @@ def get(call: Call) -> None:
     call.print(answer)
 
 
-@command(HISTORY, more=(_optional("memory_id", "[ID]", "A memory; the whole owner without."), ALL), subject=("owner",))
+@command(HISTORY, more=(argument("memory_id", "[ID]", "A memory; the whole owner without."), ALL), subject=("owner",))
 def history(call: Call) -> None:
     """A page where one is asked for, else all of them, printed as they come."""
     (everything,) = call.take("everything")
@@ -134,7 +129,7 @@ def why(call: Call) -> None:
         _more(answer)
 
 
-@command(OWNER_STATS, more=(_optional("owner", "[OWNER]", "One owner; the whole store without."),), subject=())
+@command(OWNER_STATS, more=(argument("owner", "[OWNER]", "One owner; the whole store without."),), subject=())
 def stats(call: Call) -> None:
     """Of the store where no owner is named."""
     call.print(call.answer())
@@ -145,24 +140,6 @@ def list_(call: Call) -> None:
     """A page, or counts."""
     (counts,) = call.take("counts")
     call.turn_to(COUNTS if counts else LIST, "--counts")
-
-
-@command(
-    SYNONYMS,
-    more=(
-        _optional("word", "[WORD]", "With SYNONYM: the word to define."),
-        _optional("synonym", "[SYNONYM]", "What the word also means."),
-        *(one for one in SYNONYM.question if one.name not in ("word", "synonym")),
-    ),
-)
-def synonyms(call: Call) -> None:
-    """The owner's pairs, or a new one."""
-    if (call.given["word"] is None) is not (call.given["synonym"] is None):
-        raise refused("SYNONYM", None, "two words; `--of WORD` shows what a search for a word looks for")
-    if call.given["word"] is None:
-        call.turn_to(SYNONYMS, "the list of synonyms")
-    else:
-        call.turn_to(SYNONYM, "a new pair")
 
 
 HELP = {
@@ -232,12 +209,8 @@ def context(call: Call) -> None:
     call.print(call.answer(), partial(block, split=split))
 
 
-TURN = Parameter(
-    "turn_id",
-    str | None,
-    "A turn's id, a reply's, or the position of an injection; a page of turns without.",
-    None,
-    option=Option(argument=True, metavar="[TURN]"),
+TURN = argument(
+    "turn_id", "[TURN]", "A turn's id, a reply's, or the position of an injection; a page of turns without."
 )
 OF_A_PAGE = {"session": None, "since": None, "until": None, "limit": 20, "offset": 0}
 

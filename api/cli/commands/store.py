@@ -11,7 +11,7 @@ from rich.markup import escape
 
 from engramlog_server.api.choices import MOST_WAIT
 from engramlog_server.api.cli.app import opened, out, print_json_line
-from engramlog_server.api.cli.command import Call, command
+from engramlog_server.api.cli.command import Call, argument, command
 from engramlog_server.api.cli.output import visible_in
 from engramlog_server.api.cli.show import memories as render
 from engramlog_server.api.cli.show.tables import grid, when
@@ -62,9 +62,7 @@ COLUMNS = ("alarm", "about", "since", "times", "what happened")
 @command(
     ALARMS,
     more=(
-        Parameter(
-            "subject", str | None, "With --clear: only the alarm about this.", None, option=Option(argument=True)
-        ),
+        argument("subject", None, "With --clear: only the alarm about this."),
         Parameter("clear", str | None, "Acknowledge the alarms of this name.", None),
     ),
 )
@@ -113,13 +111,7 @@ def standing(answer: Mapping[str, Any]) -> None:
         example='Examples: `engramlog dead`, `engramlog dead alice --retry`, `engramlog dead alice --discard 3:128 --reason "..."`',
     ),
     more=(
-        Parameter(
-            "owner",
-            str | None,
-            "Show this owner's waiting events.",
-            None,
-            option=Option(argument=True, metavar="[OWNER]", completes="owners"),
-        ),
+        argument("owner", "[OWNER]", "Show this owner's waiting events.", "owners"),
         Parameter("retry", bool, "Fold the owner's waiting events again.", False),
         Parameter(
             "position", str | None, "Discard the event at this position for good.", None, option=Option(("--discard",))
@@ -160,13 +152,7 @@ NEWEST = 10
     more=(
         Parameter("times", bool, "Count what happened and what was recorded, by time.", False),
         Parameter("sources", bool, "List who spoke: sessions, principals, actors, models; in figures.", False),
-        Parameter(
-            "owner",
-            str | None,
-            "Whose events.",
-            None,
-            option=Option(argument=True, metavar="[OWNER]", completes="owners"),
-        ),
+        argument("owner", "[OWNER]", "Whose events.", "owners"),
         Parameter("partition", int | None, "All events of this partition, whosever they are, from 0 on.", None),
         Parameter(
             "follow", bool, f"Show the newest {NEWEST}, then what comes, until Ctrl-C; with --json a line each.", False

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 import typer
 
 from engramlog_server.api.cli.app import complain, opened, out, progress, show
-from engramlog_server.api.cli.command import Call, command, text_of
+from engramlog_server.api.cli.command import Call, argument, command, text_of
 from engramlog_server.api.cli.show.generic import answer as generic
 from engramlog_server.api.operations.definition import Option, Parameter, without
 from engramlog_server.api.operations.inbox import ACCEPT, AMEND, INBOX, REJECT
@@ -139,15 +139,11 @@ def mention(call: Call) -> None:
     call.turn_to(CONFIRM if confirm else MENTION, "--confirm")
 
 
-def _argument(name: str, metavar: str, description: str) -> Parameter:
-    return Parameter(name, str | None, description, None, option=Option(argument=True, metavar=metavar))
-
-
 @command(
     INBOX,
     more=(
-        _argument("item", "[ITEM]", "The item to answer; list the inbox without."),
-        _argument("content", "[TEXT]", "The new text of the memory, in your own words."),
+        argument("item", "[ITEM]", "The item to answer; list the inbox without."),
+        argument("content", "[TEXT]", "The new text of the memory, in your own words."),
         Parameter("accept", bool, "Accept the item: you say so yourself.", False),
         Parameter("reject", bool, "Reject the item: nothing changes, or the proposal goes.", False),
         *(one for one in ACCEPT.question if one.name != "item"),
