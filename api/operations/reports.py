@@ -329,7 +329,7 @@ DIFF = Operation(
         text("known", "With `happened`: use only events recorded by this, on both sides.", "2026-11-22"),
     ),
     answer="Diff",
-    shown="diff:differences",
+    shown="reports:differences",
     more="Each memory comes with the events that changed it and their principals. Without such an event, time changed it.",
     example="Example: `engramlog diff alice --since 2026-03-03 --query coffee` or"
     " `engramlog diff alice --since 2026-01-01 --until 2026-06-01 --line happened`",
@@ -382,7 +382,7 @@ ANSWER = Operation(
     answer="AnsweredInFull",
     statuses=OF_MEMORY,
     help="The prompt of one answer: each memory as it was, and the block as it was, with proof.",
-    shown="search:whole",
+    shown="reports:whole",
     folds=True,
 )
 

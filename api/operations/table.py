@@ -56,7 +56,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "map",
-            "engramlog_server.api.cli.commands.compare",
+            "engramlog_server.api.cli.commands.reports",
             "Map what is known about a topic: best results, associations and clusters.",
         ),
         OperationRow(
@@ -76,24 +76,24 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "context",
-            "engramlog_server.api.cli.commands.memories",
+            "engramlog_server.api.cli.commands.reports",
             "Print the block for a prompt: profile, conversation so far, related memories, tool results.",
         ),
         OperationRow(
             "answers",
-            "engramlog_server.api.cli.commands.memories",
+            "engramlog_server.api.cli.commands.reports",
             "List turns with memories in their prompts; for one turn, show its memories and the block as it was. Leaves no trace.",
         ),
     ),
     "Compare": (
         OperationRow(
             "compare",
-            "engramlog_server.api.cli.commands.compare",
+            "engramlog_server.api.cli.commands.reports",
             "Compare the laws on the same history: what each shows, or one memory over time. Writes nothing.",
         ),
         OperationRow(
             "diff",
-            "engramlog_server.api.cli.commands.compare",
+            "engramlog_server.api.cli.commands.reports",
             "Show what changed between two moments, who changed it, and why.",
         ),
         OperationRow(
@@ -108,7 +108,7 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "replay",
-            "engramlog_server.api.cli.commands.compare",
+            "engramlog_server.api.cli.commands.reports",
             "Fold an owner's events without some of them, or under other parameters, and show what differs. Writes nothing.",
         ),
     ),
@@ -168,12 +168,12 @@ GROUPS: dict[str, tuple[OperationRow, ...]] = {
         ),
         OperationRow(
             "set-aside",
-            "engramlog_server.api.cli.commands.compare",
+            "engramlog_server.api.cli.commands.reports",
             "Withhold everything from a session, principal or actor, or memories on an older document; --undo brings it back.",
         ),
         OperationRow(
             "retract",
-            "engramlog_server.api.cli.commands.compare",
+            "engramlog_server.api.cli.commands.reports",
             "Undo events, turns, sessions or everything from a source, with everything derived from it. Shows its reach first.",
         ),
         OperationRow(

@@ -18,19 +18,10 @@ import unicodedata
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
-from langgraph.store.base import (
-    BaseStore,
-    GetOp,
-    ListNamespacesOp,
-    MatchCondition,
-    Op,
-    PutOp,
-    Result,
-    SearchItem,
-    SearchOp,
-)
+from langgraph.store.base import BaseStore, GetOp, ListNamespacesOp, Op, PutOp, Result, SearchItem, SearchOp
+from langgraph.store.memory import InMemoryStore
 
 from engramlog import questions, reading, writing
 from engramlog.answers import Detail
@@ -208,26 +199,26 @@ def _put(scope: Scope, layout: Layout, op: PutOp) -> Plan[None]:
 
 def _search(scope: Scope, layout: Layout, op: SearchOp) -> Plan[list[SearchItem]]:
     owner, wanted = layout.owner(op.namespace_prefix, "namespace_prefix"), op.offset + op.limit
-    found: dict[str, SearchItem | None] = {}
+    seen: set[str] = set()
     kept: list[SearchItem] = []
 
     def take(ids: Iterable[str], scores: Mapping[str, float]) -> Plan[None]:
         for memory_id in ids:
             place = layout.place(owner, memory_id)
-            within = place is not None and place[0][: len(op.namespace_prefix)] == op.namespace_prefix
-            if not within or memory_id in found or len(kept) >= wanted:
+            if place is None or place[0][: len(op.namespace_prefix)] != op.namespace_prefix:
                 continue
-            memory = yield from _there(scope, owner, memory_id)
-            item = found[memory_id] = _item(layout, owner, memory, scores.get(memory_id))
+            if memory_id in seen or len(kept) >= wanted:
+                continue
+            seen.add(memory_id)
+            item = _item(layout, owner, (yield from _there(scope, owner, memory_id)), scores.get(memory_id))
             if item and all(matches(item.value.get(name), asked) for name, asked in (op.filter or {}).items()):
                 kept.append(item)
 
-    cursor, more = None, bool(op.query)
-    while more and len(kept) < wanted:
-        page = yield from questions.search(scope, op.query or "", owner=owner, limit=HITS, cursor=cursor)
+    cursor = "" if op.query else None
+    while cursor is not None and len(kept) < wanted:
+        page = yield from questions.search(scope, op.query or "", owner=owner, limit=HITS, cursor=cursor or None)
         yield from take([one.id for one in page.results], {one.id: one.relevance for one in page.results})
         cursor = page.next
-        more = cursor is not None
     if len(kept) < wanted:
         yield from take((yield from _listed(scope, owner)), {})
     return kept[op.offset : wanted]
@@ -247,18 +238,12 @@ def _listed(scope: Scope, owner: str) -> Plan[list[str]]:
 
 
 def _namespaces(scope: Scope, layout: Layout, op: ListNamespacesOp) -> Plan[list[Namespace]]:
-    conditions = op.match_conditions or ()
-    prefix = next((tuple(one.path) for one in conditions if one.match_type == "prefix"), ())
-    owner = layout.owner(prefix, "prefix")
-    places = [layout.place(owner, one) for one in (yield from _listed(scope, owner))]
-    kept = {place[0] for place in places if place and all(_fits(place[0], one) for one in conditions)}
-    return sorted({one[: op.max_depth] for one in kept})[op.offset : op.offset + op.limit]
-
-
-def _fits(namespace: Namespace, condition: MatchCondition) -> bool:
-    path = tuple(condition.path)
-    part = namespace[: len(path)] if condition.match_type == "prefix" else namespace[-len(path) :]
-    return len(part) == len(path) and all(one in ("*", label) for one, label in zip(path, part, strict=True))
+    prefix = next((tuple(one.path) for one in op.match_conditions or () if one.match_type == "prefix"), ())
+    owner, there = layout.owner(prefix, "prefix"), InMemoryStore()
+    for memory_id in (yield from _listed(scope, owner)):
+        if place := layout.place(owner, memory_id):
+            there.put(*place, {})
+    return cast("list[Namespace]", there.batch([op])[0])
 
 
 _ORDERED = {"$gt": operator.gt, "$gte": operator.ge, "$lt": operator.lt, "$lte": operator.le}

@@ -42,6 +42,29 @@ def test_why_one_stands_above_the_next_is_a_sentence_in_the_language_of_the_page
         assert re.search(words, console.page.locator(".sentence").first.inner_text())
 
 
+def test_other_owners_are_asked_too_and_each_card_leads_to_its_own_owner(page_of: Opens, story: Service) -> None:
+    told(story, "shared-1", tea="I drink green tea in the morning.")
+    told(story, "shared-2", milk="I drink milk in the morning.")
+    console = page_of(place("shared-1", "ask", q="what in the morning?"))
+    console.page.wait_for_selector(".card")
+    field = console.field("Also ask")
+    field.press_sequentially("shared-")
+    console.page.wait_for_selector("datalist option[value='shared-2']", state="attached")
+    field.press_sequentially("2")
+    field.press("Enter")
+    link = console.page.locator(".card a", has_text="milk")
+    link.wait_for()
+    assert "with=shared-2" in console.at
+    assert "/owners/shared-2/memory/" in str(link.get_attribute("href"))
+    assert console.page.locator(".card", has_text="tea").locator(".chip.cool").inner_text() == "shared-1"
+    assert console.page.get_by_label("Compare with", exact=True).count() == 0
+    console.button("Context block").click()
+    console.says(re.compile(r"\[Shared memory of shared-2"))
+    console.button("Do not ask shared-2").click()
+    console.page.wait_for_function("() => !location.hash.includes('with=')")
+    assert console.field("Compare with").count() == 1
+
+
 def test_what_is_withheld_stands_on_the_shelf_and_leads_to_the_mode_that_shows_it(page_of: Opens) -> None:
     console = page_of(place(OWNER, "ask", q="早上喝咖啡 coffee latte PIN"))
     console.page.wait_for_selector(".shelf")

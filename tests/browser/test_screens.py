@@ -30,6 +30,15 @@ SCREENS = {
     "statistics": Shown(place(OWNER, "memories", view="stats"), "Memories", "记忆", ".figure-box"),
     "ask": Shown(place(OWNER, "ask", q="早上喝咖啡", mode="review"), "Ask", "提问", ".card"),
     "context": Shown(place(OWNER, "ask", q="早上喝咖啡", tab="context"), "Ask", "提问", ".context pre"),
+    "several owners": Shown(
+        place(OWNER, "ask", **{"q": "早上喝咖啡 coffee", "with": ["lin", STRANGE]}), "Ask", "提问", ".card .chip.cool"
+    ),
+    "context of several owners": Shown(
+        place(OWNER, "ask", **{"q": "早上喝咖啡 coffee", "with": "lin", "tab": "context"}),
+        "Ask",
+        "提问",
+        ".context pre",
+    ),
     "two moments": Shown(
         place(
             OWNER,

@@ -1,4 +1,4 @@
-"""Questions about memories: `engramlog search`, `context`, `answers`, `get`, `list`, `history`, `why` and `stats`."""
+"""Questions about memories: `engramlog search`, `get`, `list`, `history`, `why` and `stats`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from engramlog_server.api.choices import MOST_CHANGES
 from engramlog_server.api.cli.app import opened, out, print_pages, progress
 from engramlog_server.api.cli.command import Call, argument, command
 from engramlog_server.api.cli.show.memories import aside, changes, reasons
-from engramlog_server.api.cli.show.search import block, explained, results, whole
-from engramlog_server.api.operations.definition import ACTOR, REASON, TRACED, Given, Operation, Option, Parameter
+from engramlog_server.api.cli.show.search import explained, results
+from engramlog_server.api.operations.definition import ACTOR, REASON, TRACED, Given, Operation, Parameter
 from engramlog_server.api.operations.reading import (
     COUNTS,
     GET,
@@ -25,8 +25,6 @@ from engramlog_server.api.operations.reading import (
     USES,
     WHY,
 )
-from engramlog_server.api.operations.reports import ANSWER, ANSWERS, CONTEXT
-from engramlog_server.events.errors import refused
 from engramlog_server.projections.shapes import History, Why
 
 ALL = Parameter("everything", bool, "Also entries that only name a memory and change nothing.", False)
@@ -197,33 +195,3 @@ def search(call: Call) -> None:
             else "; `engramlog stats` names owners that have some"
         )
         out.print(f"Owner [cyan]{escape(call.given['owner'])}[/] has no memories{then}.", soft_wrap=True)
-
-
-SPLIT = Parameter("split", bool, "Print the two parts separated by an empty line.", False, option=Option(("--split",)))
-
-
-@command(CONTEXT, more=(SPLIT,))
-def context(call: Call) -> None:
-    """The block of one turn."""
-    (split,) = call.take("split")
-    call.print(call.answer(), partial(block, split=split))
-
-
-TURN = argument(
-    "turn_id", "[TURN]", "A turn's id, a reply's, or the position of an injection; a page of turns without."
-)
-OF_A_PAGE = {"session": None, "since": None, "until": None, "limit": 20, "offset": 0}
-
-
-@command(ANSWERS, more=(TURN,), subject=("owner",))
-def answers(call: Call) -> None:
-    """One turn in full where one is named."""
-    if call.given["turn_id"] is None:
-        call.take("turn_id")
-        call.print(call.answer())
-        return
-    for name, default in OF_A_PAGE.items():
-        (told,) = call.take(name)
-        if told != default:
-            raise refused(name, told, "nothing together with a turn: it selects a page of turns")
-    call.print(call.answer(ANSWER), whole)

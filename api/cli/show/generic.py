@@ -274,7 +274,7 @@ def _below(name: str, value: Any, console: Console) -> None:
         rows = [{"": key, **row} for key, row in value.items() if isinstance(row, Mapping)]
         _table("", rows, console) if len(rows) == len(value) else part(value, console)
     elif name == "questions":
-        from engramlog_server.api.cli.show.diff import question_moved
+        from engramlog_server.api.cli.show.reports import question_moved
 
         for question in value:
             question_moved(question, console)

@@ -4,13 +4,13 @@
  */
 
 import { KINDS, LAWS, MODES } from "../core/choices.js";
-import { html, useEffect, useState } from "../core/dom.js";
+import { html, useEffect, useId, useState } from "../core/dom.js";
 import { ask, path, useAsk, useAskWith } from "../core/http.js";
 import { setParams, useHere } from "../core/location.js";
 import { instant, useMoment, usePreview } from "../core/moment.js";
-import { Asked, Button, Chip, Empty, Field, note, Screen, told as refusal, useReadOnly } from "../core/parts.js";
+import { Asked, Button, Chip, Empty, Field, note, Screen, told as refusal, useQuiet, useReadOnly } from "../core/parts.js";
 import { may, modeOf } from "../core/rights.js";
-import { plain } from "../core/said.js";
+import { plain, Said } from "../core/said.js";
 import { shownMoment } from "../core/timebar.js";
 import { number, t } from "../core/words.js";
 import { Card, Legend } from "./cards.js";
@@ -19,6 +19,7 @@ import { RankLines } from "./ranklines.js";
 import "../words/ask.js";
 
 const MOST = 10;
+const MOST_OTHERS = 7;
 const REST_MS = 150;
 
 export function Ask({ owner }) {
@@ -29,10 +30,11 @@ export function Ask({ owner }) {
   const [question, setQuestion] = useState(asked);
   useEffect(() => setQuestion(asked), [asked]);
   const { mode, options } = modeOf(owner, params.get("mode"), "normal");
-  const beside = params.get("beside") ?? (moment.b ? "moment" : "");
+  const owners = params.getAll("with");
+  const beside = owners.length ? "" : params.get("beside") ?? (moment.b ? "moment" : "");
   const tab = params.get("tab") ?? "ranked";
   const address = path("owners", owner, "search");
-  const terms = { query: asked, mode, limit: MOST, trace: "false" };
+  const terms = { query: asked, mode, owners, limit: MOST, trace: "false" };
   const found = useAsk(asked ? address : null, { ...terms, ...moment.query });
   const go = (event) => {
     event.preventDefault();
@@ -40,7 +42,7 @@ export function Ask({ owner }) {
   };
   const asAgent = async () => {
     try {
-      const told = await ask(address, { query: question.trim(), limit: MOST, trace: "true" });
+      const told = await ask(address, { query: question.trim(), owners, limit: MOST, trace: "true" });
       if (question.trim() === asked && mode === "normal") found.reload();
       else setParams({ q: question.trim(), mode: null });
       note(t("ask.agent.done", { count: number(told.results.length) }));
@@ -54,14 +56,31 @@ export function Ask({ owner }) {
       <${Button} kind="main" type="submit" disabled=${!question.trim()}>${t("screen.ask")}<//>
       <${Button} why=${why} disabled=${!question.trim()} title=${t("ask.agent.hint")} onClick=${asAgent}>${t("ask.agent")}<//>
       <${Field} label=${t("memories.mode")} value=${mode} options=${options} onChange=${(one) => setParams({ mode: one === "normal" ? null : one })} />
-      <${Beside} owner=${owner} beside=${beside} moment=${moment} />
+      ${!owners.length && html`<${Beside} owner=${owner} beside=${beside} moment=${moment} />`}
+      <${Others} owner=${owner} owners=${owners} />
     </form>
     <div class="tabs" role="group" aria-label=${t("screen.ask")}>${["ranked", "context"].map((name) => html`<${Button} key=${name} aria-pressed=${tab === name ? "true" : "false"}
       onClick=${() => setParams({ tab: name === "ranked" ? null : name })}>${t(`ask.tab.${name}`)}<//>`)}</div>
     ${!asked ? html`<${Empty} title=${t("ask.start")} examples=${["who", "likes", "plans"].map((one) => [t(`ask.example.${one}`), () => setParams({ q: t(`ask.example.${one}`) })])}><p>${t("ask.start.what")}</p><//>`
-      : tab === "context" ? html`<${Context} owner=${owner} question=${asked} moment=${moment} />`
+      : tab === "context" ? html`<${Context} owner=${owner} owners=${owners} question=${asked} moment=${moment} />`
       : html`<${Asked} of=${found}>${(told) => html`<${Ranking} owner=${owner} question=${asked} mode=${mode} told=${told} moment=${moment} beside=${beside} />`}<//>`}
   <//>`;
+}
+
+/** Other owners who are asked too: each with a button that takes the owner away, and a field for one more. */
+function Others({ owner, owners }) {
+  const list = useId();
+  const [part, setPart] = useState("");
+  const asked = useAsk(path("owners"), { search: useQuiet(part) || undefined, limit: 20 });
+  const add = () => {
+    const name = part.trim();
+    setPart("");
+    if (name && name !== owner && !owners.includes(name)) setParams({ with: [...owners, name] });
+  };
+  return html`${owners.map((one) => html`<${Button} key=${one} aria-label=${t("ask.others.remove", { owner: plain(one) })} title=${t("ask.others.remove", { owner: plain(one) })}
+      onClick=${() => setParams({ with: owners.filter((other) => other !== one) })}><${Said} text=${one} /> <span aria-hidden="true">×</span><//>`)}
+    ${owners.length < MOST_OTHERS && html`<${Field} label=${t("ask.others")} value=${part} onChange=${setPart} onBlur=${add} onKeyDown=${(event) => event.key === "Enter" && add()} list=${list} maxlength="200" placeholder=${t("ask.others.placeholder")} spellcheck=${false} />
+      <datalist id=${list}>${(asked.data?.owners ?? []).filter((one) => one.owner !== owner && !owners.includes(one.owner)).map((one) => html`<option key=${one.owner} value=${one.owner} />`)}</datalist>`}`;
 }
 
 /** The moment of hand A: where the address has it; while it is dragged, where it last rested. */
@@ -130,7 +149,7 @@ function Ranking({ owner, question, mode, told, moment, beside }) {
 /** Cards in the order of the service. */
 function Cards({ owner, question, mode, told, moment }) {
   const best = Math.max(...told.results.map((one) => one.score), 0.001);
-  return html`<ol class="panel cards">${told.results.map((one, index) => html`<${Card} key=${one.id} owner=${owner} card=${one} rank=${told.offset + index + 1} best=${best}
+  return html`<ol class="panel cards">${told.results.map((one, index) => html`<${Card} key=${`${one.owner ?? owner}/${one.id}`} owner=${one.owner ?? owner} card=${one} rank=${told.offset + index + 1} best=${best}
     weight=${one.weight} next=${told.results[index + 1]} question=${question} mode=${mode} moment=${moment} />`)}</ol>`;
 }
 

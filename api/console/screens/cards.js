@@ -3,7 +3,7 @@
 import { html, useLayoutEffect, useRef, useState } from "../core/dom.js";
 import { path, useAsk } from "../core/http.js";
 import { To } from "../core/location.js";
-import { Asked, Button } from "../core/parts.js";
+import { Asked, Button, Chip } from "../core/parts.js";
 import { Age, plain, Said } from "../core/said.js";
 import { language, t, weight } from "../core/words.js";
 import { State } from "./state.js";
@@ -42,6 +42,7 @@ function useMoved(rank) {
   return place;
 }
 
+/** `owner`: whose memory it is. The next card may be another owner's, and is not compared then. */
 export function Card({ owner, card, rank, best, weight: now, next, question, mode, moment }) {
   const [open, setOpen] = useState(false);
   const [above, setAbove] = useState(false);
@@ -49,15 +50,16 @@ export function Card({ owner, card, rank, best, weight: now, next, question, mod
   const explain = card.explain ?? {};
   const parts = Object.entries(explain.score ?? {}).filter(([, value]) => Math.abs(value) >= 0.0005).sort((a, b) => b[1] - a[1]);
   const gone = rank === null;
+  const compared = next && (next.owner ?? owner) === owner;
   return html`<li ref=${place} class=${`card ${gone ? "gone" : ""}`}>
     <div class="card-rank" aria-label=${gone ? t("ask.moved.gone") : t("ask.rank", { rank })}>${gone ? "–" : rank}</div>
     <div class="card-body">
       <p class="card-text"><${To} class="row-link" title=${plain(card.id)} parts=${["owners", owner, "memory", card.id]}><${Said} text=${card.memory} lines=${3} /><//></p>
-      <p class="card-small">${card.created_at && html`<${Age} at=${card.created_at} now=${moment.query.as_of} />`} ${card.speaker && html`· <${Said} text=${card.speaker} />`} <${State} of=${card} />
+      <p class="card-small">${card.owner && html`<${Chip} tone="cool" title=${t("owner")}><${Said} text=${card.owner} /><//>`} ${card.created_at && html`<${Age} at=${card.created_at} now=${moment.query.as_of} />`} ${card.speaker && html`· <${Said} text=${card.speaker} />`} <${State} of=${card} />
         <${Button} kind="quiet" aria-expanded=${open ? "true" : "false"} onClick=${() => setOpen(!open)}>${t("ask.parts")}<//>
-        ${next && html`<${Button} kind="quiet" aria-expanded=${above ? "true" : "false"} onClick=${() => setAbove(!above)}>${t(above ? "ask.above.hide" : "ask.above")}<//>`}</p>
+        ${compared && html`<${Button} kind="quiet" aria-expanded=${above ? "true" : "false"} onClick=${() => setAbove(!above)}>${t(above ? "ask.above.hide" : "ask.above")}<//>`}</p>
       ${open && html`<${Details} parts=${parts} explain=${explain} />`}
-      ${above && next && html`<${Above} owner=${owner} id=${card.id} other=${next.id} question=${question} mode=${mode} moment=${moment} />`}
+      ${above && compared && html`<${Above} owner=${owner} id=${card.id} other=${next.id} question=${question} mode=${mode} moment=${moment} />`}
     </div>
     <div class="card-score"><${Parts} parts=${parts} best=${best} />
       <span class="figure muted">${card.score !== undefined ? `${t("ask.score", { score: weight(card.score) })} · ` : ""}${t("ask.weight", { weight: weight(now) })}</span></div>

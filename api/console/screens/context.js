@@ -9,25 +9,26 @@ import { language, number, t } from "../core/words.js";
 
 const PARTS = ["instructions", "core", "profile", "remembered", "earlier", "retrieved", "tools", "unconfirmed"];
 
-export function Context({ owner, question, moment }) {
+export function Context({ owner, owners, question, moment }) {
   const [budget, setBudget] = useState("1500");
   const quiet = useQuiet(budget, 500);
-  const asked = useAskWith(path("owners", owner, "context"), { text: question, budget: Number(quiet) || 1500, trace: false, language: language.get(), ...moment.query });
+  const asked = useAskWith(path("owners", owner, "context"), { text: question, budget: Number(quiet) || 1500, owners, trace: false, language: language.get(), ...moment.query });
   return html`<div class="form"><${Field} label=${t("ask.context.budget")} kind="number" min="50" max="20000" step="100" value=${budget} onChange=${setBudget} /></div>
     <${Asked} of=${asked}>${(told) => html`<div class="columns context">
       <div><${Half} name="stable" text=${told.stable} told=${told} /><${Half} name="turn" text=${told.turn} told=${told} />
-        <p class="muted figure">${t("ask.context.sizes", { stable: number(told.sizes.stable), turn: number(told.sizes.turn), conversation: number(told.sizes.conversation) })}</p>
+        ${told.others?.length ? html`<p class="muted figure">${t("ask.context.used", { tokens: number(told.tokens), budget: number(told.budget) })}</p>`
+          : html`<p class="muted figure">${t("ask.context.sizes", { stable: number(told.sizes.stable), turn: number(told.sizes.turn), conversation: number(told.sizes.conversation) })}</p>`}
         ${Object.keys(told.dropped).length > 0 && html`<p class="muted">${t("ask.context.dropped", { what: Object.entries(told.dropped).map(([name, count]) => `${t(`ask.context.part.${name}`)}: ${count}`).join(", ") })}</p>`}
       </div>
-      <div>${PARTS.filter((name) => told.parts[name]?.length).map((name) => html`<${Panel} key=${name} title=${t(`ask.context.part.${name}`)}><ul class="plain">
-        ${told.parts[name].map((one, index) => html`<li key=${index}>${one.id ? html`<${To} class="row-link" title=${plain(one.id)} parts=${["owners", owner, "memory", one.id]}><${Said} text=${one.text} lines=${3} /><//>` : html`<${Said} text=${one.text ?? one} lines=${3} />`} ${one.note && html`<span class="muted"><${Said} text=${one.note} /></span>`}</li>`)}
-      </ul><//>`)}</div>
+      <div>${[{ owner, parts: told.parts }, ...(told.others ?? [])].map((of) => PARTS.filter((name) => of.parts[name]?.length).map((name) => html`<${Panel} key=${`${of.owner}/${name}`} title=${of.owner === owner ? t(`ask.context.part.${name}`) : `${plain(of.owner)}: ${t(`ask.context.part.${name}`)}`}><ul class="plain">
+        ${of.parts[name].map((one, index) => html`<li key=${index}>${one.id ? html`<${To} class="row-link" title=${plain(one.id)} parts=${["owners", of.owner, "memory", one.id]}><${Said} text=${one.text} lines=${3} /><//>` : html`<${Said} text=${one.text ?? one} lines=${3} />`} ${one.note && html`<span class="muted"><${Said} text=${one.note} /></span>`}</li>`)}
+      </ul><//>`))}</div>
     </div>`}<//>`;
 }
 
 /** One of two parts: what stays the same from turn to turn, or what is of this turn. */
 function Half({ name, text, told }) {
-  return html`<${Panel} title=${t(`ask.context.${name}`)} actions=${html`<${Used} tokens=${told.sizes[name]} budget=${told.budget} /><${Copy} text=${text} />`}>
+  return html`<${Panel} title=${t(`ask.context.${name}`)} actions=${html`${!told.others?.length && html`<${Used} tokens=${told.sizes[name]} budget=${told.budget} />`}<${Copy} text=${text} />`}>
     <p class="muted">${t(`ask.context.${name}.what`)}</p><${Text} text=${text} /><//>`;
 }
 

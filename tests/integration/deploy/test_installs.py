@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+from collections.abc import Callable
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -19,6 +20,7 @@ from tests.servers import NO_REGISTRY
 from tests.wheels import built
 
 MINORS = range(11, 20)
+UVX = "uvx --find-links dist --from dist/engramlog-*.whl engramlog demo"
 
 
 def pythons() -> dict[str, Path]:
@@ -82,23 +84,48 @@ def test_modules_of_a_project_s_own_with_the_names_of_our_folders_change_nothing
     assert "I like tea" in done.stdout
 
 
-@pytest.mark.parametrize("name", pythons())
-def test_the_wheels_install_without_a_compiler_and_the_demo_runs(name: str, wheels: list[Path], tmp_path: Path) -> None:
-    environment = {"PATH": "/nowhere", "HOME": str(tmp_path)} | {
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def empty(python: Path, folder: Path) -> Run:
+    """Runs programs of a new environment with nothing else on PATH. Skips without a registry."""
+    programs = folder / "env" / "bin"
+    environment = {"PATH": str(programs), "HOME": str(folder), "UV_PYTHON_DOWNLOADS": "never"} | {
         key: value
         for key, value in os.environ.items()
-        if key.startswith(("PIP_", "SSL_")) or key.lower().endswith("_proxy")
+        if key.startswith(("PIP_", "SSL_", "UV_")) or key.lower().endswith("_proxy")
     }
-    subprocess.run([pythons()[name], "-m", "venv", tmp_path / "env"], check=True)
+    subprocess.run([python, "-m", "venv", folder / "env"], check=True)
 
     def run(program: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
-        command = [tmp_path / "env" / "bin" / program, *arguments]
         return subprocess.run(
-            command, env=environment, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=10 * PATIENCE
+            [programs / program, *arguments],
+            env=environment,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=10 * PATIENCE,
         )
 
-    if run("python", "-m", "pip", "download", "--quiet", "--no-deps", "--dest", tmp_path / "probe", "pip").returncode:
+    if run("python", "-m", "pip", "download", "--quiet", "--no-deps", "--dest", folder / "probe", "pip").returncode:
         pytest.skip(NO_REGISTRY)
+    return run
+
+
+def test_the_command_of_the_readme_runs_the_demo_of_both_wheels(wheels: list[Path], tmp_path: Path) -> None:
+    """The program's wheel needs the client's, which is on no index: `--find-links` names the folder with both."""
+    assert f"`{UVX}`" in (ROOT / "README.md").read_text("utf-8")
+    run = empty(Path(sys.executable), tmp_path)
+    assert run("python", "-m", "pip", "install", "--quiet", "uv").returncode == 0
+    (tmp_path / "dist").symlink_to(wheels[0].parent)
+    done = run("/bin/sh", "-c", UVX)
+    assert (done.returncode, "engramlog up" in done.stdout) == (0, True), done.stderr
+
+
+@pytest.mark.parametrize("name", pythons())
+def test_the_wheels_install_without_a_compiler_and_the_demo_runs(name: str, wheels: list[Path], tmp_path: Path) -> None:
+    run = empty(pythons()[name], tmp_path)
     locked = ["--only-binary", ":all:", "--require-hashes", "--requirement", IMAGE / "requirements.lock"]
     for arguments in (locked, ["--no-index", *wheels]):
         done = run("python", "-m", "pip", "install", "--quiet", "--no-deps", *arguments)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.cli.show.search import block
+from engramlog_server.api.cli.show.reports import block
 
 
 def told(capsys: pytest.CaptureFixture[str], **changed: Any) -> str:

@@ -6,7 +6,7 @@ import io
 
 from rich.console import Console
 
-from engramlog_server.api.cli.show.diff import question_moved
+from engramlog_server.api.cli.show.reports import question_moved
 from engramlog_server.projections.reports.comparison import ranks_moved
 from tests.rows import each_row
 

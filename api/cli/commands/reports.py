@@ -1,8 +1,9 @@
-"""Comparisons: `engramlog compare` and `map`, which also draw pictures, `diff`, `replay`, `retract` and `set-aside`."""
+"""Reports on an owner: `engramlog context`, `answers`, `compare`, `map`, `diff`, `replay`, `retract` and `set-aside`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,17 +14,26 @@ from engramlog_server.api.choices import MOST_PROCESSES, decoded_id
 from engramlog_server.api.cli.app import joined, out
 from engramlog_server.api.cli.command import PARTLY, Call, argument, command
 from engramlog_server.api.cli.show import generic
-from engramlog_server.api.cli.show.diff import differences
+from engramlog_server.api.cli.show.reports import block, differences, whole
 from engramlog_server.api.operations.definition import Given, Option, Parameter
 from engramlog_server.api.operations.inbox import ASIDES, BRING_BACK, SET_ASIDE
 from engramlog_server.api.operations.knowledge import MAP
-from engramlog_server.api.operations.reports import COMPARE, CURVES, DIFF, LOOK, REPLAY, RETRACT
+from engramlog_server.api.operations.reports import (
+    ANSWER,
+    ANSWERS,
+    COMPARE,
+    CONTEXT,
+    CURVES,
+    DIFF,
+    LOOK,
+    REPLAY,
+    RETRACT,
+)
 from engramlog_server.api.operations.writing import GROUND_REPORT
 from engramlog_server.events.errors import refused
 
 if TYPE_CHECKING:
     from engramlog_server.api.pictures.svg import Look
-
 
 LOOK_OPTIONS = tuple(
     one.but(
@@ -305,3 +315,33 @@ def set_aside(call: Call) -> None:
         call.turn_to(BRING_BACK if undo else SET_ASIDE, "a source")
     else:
         call.turn_to(ASIDES, "the list of sources")
+
+
+SPLIT = Parameter("split", bool, "Print the two parts separated by an empty line.", False, option=Option(("--split",)))
+
+
+@command(CONTEXT, more=(SPLIT,))
+def context(call: Call) -> None:
+    """The block of one turn."""
+    (split,) = call.take("split")
+    call.print(call.answer(), partial(block, split=split))
+
+
+TURN = argument(
+    "turn_id", "[TURN]", "A turn's id, a reply's, or the position of an injection; a page of turns without."
+)
+OF_A_PAGE = {"session": None, "since": None, "until": None, "limit": 20, "offset": 0}
+
+
+@command(ANSWERS, more=(TURN,), subject=("owner",))
+def answers(call: Call) -> None:
+    """One turn in full where one is named."""
+    if call.given["turn_id"] is None:
+        call.take("turn_id")
+        call.print(call.answer())
+        return
+    for name, default in OF_A_PAGE.items():
+        (told,) = call.take(name)
+        if told != default:
+            raise refused(name, told, "nothing together with a turn: it selects a page of turns")
+    call.print(call.answer(ANSWER), whole)
