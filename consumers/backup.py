@@ -53,7 +53,7 @@ from engramlog_server.projections.redis.create import BACKED_UP, RESTORING
 from engramlog_server.projections.redis.store import read_checkpoint
 from engramlog_server.projections.redis.usage import KEPT_DAYS, day_key
 
-MOST_ROW = 64 << 20
+_MOST_ROW = 64 << 20
 """Bytes of a row. An entry is far smaller; what the sweep knows of one owner's deletions may be long."""
 CHUNK = 1 << 20
 """Bytes that are read at once."""
@@ -120,8 +120,8 @@ def rows(file: Bytes) -> Iterator[tuple[BackupRow, bytes]]:
             if len(held) < _HEAD.size:
                 raise DamagedRows("breaks off within a row")
         size, number = _HEAD.unpack_from(held, at)
-        if size > MOST_ROW:
-            raise DamagedRows(f"has a row of {size:,} bytes; {MOST_ROW:,} are allowed")
+        if size > _MOST_ROW:
+            raise DamagedRows(f"has a row of {size:,} bytes; {_MOST_ROW:,} are allowed")
         end = at + _HEAD.size + size
         if end > len(held):
             held, end, at = held[at:] + file.read(max(end - len(held), CHUNK)), end - at, 0
@@ -134,7 +134,7 @@ def rows(file: Bytes) -> Iterator[tuple[BackupRow, bytes]]:
             raise DamagedRows("has a row that no backup of this format has") from None
 
 
-FINGERPRINT = 8
+_FINGERPRINT = 8
 """Bytes of a fingerprint."""
 _COMMITTED = 4
 
@@ -194,7 +194,7 @@ class LogProof:
 
     def _refuse_changed(self, one: HeldEntry, entry: Stored) -> None:
         wrong = None
-        if len(one.fingerprint) != FINGERPRINT:
+        if len(one.fingerprint) != _FINGERPRINT:
             wrong = "has no line in the table of dedupe"
         elif entry.salt and commitment(entry.salt, entry.body) != entry.beside[_COMMITTED]:
             wrong = "has another body than the one that was committed to"
@@ -208,7 +208,7 @@ class LogProof:
             )
 
 
-def held_entries(answer: Sequence[tuple[bytes, list[bytes]]], after: int, tag: str) -> list[tuple[Stored, list[bytes]]]:
+def _held_entries(answer: Sequence[tuple[bytes, list[bytes]]], after: int, tag: str) -> list[tuple[Stored, list[bytes]]]:
     """Entries as Redis sends them, with their fields and values as they are. Raises LogGap where they do not follow on `after`."""
     stored = entries(list(answer), tag)
     if not stored:
@@ -253,19 +253,19 @@ def read_entries(wire: Wire, tag: str, head: int) -> Iterator[tuple[list[HeldEnt
     keys, after = LogKeys(tag), 0
     while after < head:
         answer = wire.call("XRANGE", keys.stream, f"{after + 1}-0", f"{head}-0", "COUNT", PAGE)
-        found = held_entries(answer, after, tag)
+        found = _held_entries(answer, after, tag)
         fields = [dedupe_field(one.owner, one.raw_id) for one, _ in found]
         asked: list[list[Argument]] = [["HGET", keys.dedupe_of(dedupe_bucket(one)), one] for one in fields]
         page = list[HeldEntry]()
         for (one, held), value in zip(found, wire.answers(asked), strict=True):
-            if value is None or value[FINGERPRINT:] != b"%d" % one.seq:
+            if value is None or value[_FINGERPRINT:] != b"%d" % one.seq:
                 raise DamagedState(
                     f"the entry at seq {one.seq} of partition {{{tag}}} has no line of its own in the table of dedupe: see"
                     " `engramlog verify`; a backup of a damaged store would be a damaged one",
                     partition=tag,
                     seq=one.seq,
                 )
-            page.append(HeldEntry(value[:FINGERPRINT], held))
+            page.append(HeldEntry(value[:_FINGERPRINT], held))
         yield page, [one for one, _ in found]
         after += len(page)
 
@@ -298,7 +298,7 @@ def read_store(wire: Wire, tags: Sequence[str], days: Sequence[str]) -> Iterator
 
 
 AT_ONCE = 500
-PUT_BYTES = 4 << 20
+_PUT_BYTES = 4 << 20
 """Bytes of a table that one command writes, and one value more at most."""
 _RECORDED = 0
 
@@ -317,7 +317,7 @@ call('HSET', KEYS[1], 'format', ARGV[1], ARGV[2], ARGV[3])
 return {'ok'}
 """,
 )
-LAY = Script(
+_LAY = Script(
     "lay entries",
     """
 -- KEYS: meta, stream, heads, then dedupe buckets. ARGV: field of the backup's id, the id, seq before, time of the newest entry or
@@ -409,7 +409,7 @@ def lay(wire: Wire, tag: str, backup: str, after: int, some: Sequence[tuple[Held
             heads[one.owner] = one.seq
         recorded = one.beside[_RECORDED]
     moved: list[Argument] = [part for pair in heads.items() for part in pair]
-    reached = wire.run(LAY, names, [RESTORED, backup, after, recorded, len(heads), *moved, *told])
+    reached = wire.run(_LAY, names, [RESTORED, backup, after, recorded, len(heads), *moved, *told])
     if reached != after + len(some):
         raise StoreMismatch(
             f"partition {{{tag}}} reaches {reached}, and was to reach {after + len(some)}: somebody else writes to this Redis",
@@ -423,7 +423,7 @@ def put(wire: Wire, key: str, values: Iterable[tuple[bytes, bytes]]) -> None:
     for pair in values:
         some += pair
         size += sum(map(len, pair))
-        if len(some) >= 2 * AT_ONCE or size >= PUT_BYTES:
+        if len(some) >= 2 * AT_ONCE or size >= _PUT_BYTES:
             wire.call("HSET", key, *some)
             some, size = [], 0
     if some:

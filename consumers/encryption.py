@@ -52,10 +52,10 @@ from engramlog_server.projections.redis.create import BEING_SEALED, SEALED, SEAL
 LOOK_SECONDS = 0.05
 GONE_SECONDS = 60.0
 """How long files that Redis replaced may take to be deleted."""
-CATCH_UP_SECONDS = 60.0
+_CATCH_UP_SECONDS = 60.0
 """How long a replica of a Cluster is waited for."""
-BUSY = "already in progress"
-OnWait = Callable[[str], None]
+_BUSY = "already in progress"
+_OnWait = Callable[[str], None]
 
 
 class Rewritten(msgspec.Struct, frozen=True):
@@ -122,7 +122,7 @@ def _of_others(wire: Wire, tag: str, live: str) -> Iterator[bytes]:
             yield key
 
 
-def rewrite_files(wire: Wire, *, on_wait: OnWait = lambda _told: None, again: str = "engramlog seal") -> Rewritten:
+def rewrite_files(wire: Wire, *, on_wait: _OnWait = lambda _told: None, again: str = "engramlog seal") -> Rewritten:
     """Have Redis write its files again, and wait until it has. `again`: the command that goes on where that fails.
 
     Of a Cluster each node does, one after the other; a replica once it has all that its primary has, as far as it can be reached.
@@ -152,7 +152,7 @@ def rewrite_files(wire: Wire, *, on_wait: OnWait = lambda _told: None, again: st
     return Rewritten(_of_all(aof), _of_all(dump), [f"{one.name} ({one.what})" for one in beside], unproven)
 
 
-def _rewritten_beside(cluster: SlotMap, node: OtherNode, offset: int | None, on_wait: OnWait, again: str) -> list[str]:
+def _rewritten_beside(cluster: SlotMap, node: OtherNode, offset: int | None, on_wait: _OnWait, again: str) -> list[str]:
     """Have a node that holds no slots write its files again; returns what could not be done. `offset`: up to where a replica
     must have followed first."""
     link = ServerWire(cluster.beside(node.name))
@@ -171,9 +171,9 @@ def _rewritten_beside(cluster: SlotMap, node: OtherNode, offset: int | None, on_
     ]
 
 
-def _has_caught_up(replica: Wire, offset: int, on_wait: OnWait) -> bool:
+def _has_caught_up(replica: Wire, offset: int, on_wait: _OnWait) -> bool:
     """Whether a replica has all up to an offset of its primary, waited for as long as one may take."""
-    end = monotonic() + CATCH_UP_SECONDS
+    end = monotonic() + _CATCH_UP_SECONDS
     while True:
         facts = _info(replica, "replication")
         if facts.get("master_link_status") == "up" and int(facts.get("slave_repl_offset", "0")) >= offset:
@@ -191,7 +191,7 @@ def _of_all(told: Mapping[str, str]) -> str:
     return "; ".join(f"{name}: {what}" for name, what in told.items())
 
 
-def _rewritten(wire: Wire, on_wait: OnWait, again: str) -> Rewritten:
+def _rewritten(wire: Wire, on_wait: _OnWait, again: str) -> Rewritten:
     """The same of one server, without its replicas."""
     served, unproven = _served(wire), list[str]()
     aof = _aof_rewritten(wire, on_wait, again) if served.keeps_aof else "off"
@@ -245,7 +245,7 @@ def _append_only_files(wire: Wire) -> set[tuple[int, Path]]:
     return found
 
 
-def _left(wire: Wire, before: set[tuple[int, Path]], on_wait: OnWait) -> Path | None:
+def _left(wire: Wire, before: set[tuple[int, Path]], on_wait: _OnWait) -> Path | None:
     """One of the files of before that Redis did not delete in time; it deletes them in the background."""
     end = monotonic() + GONE_SECONDS
     while left := sorted(path for _, path in before & _append_only_files(wire)):
@@ -256,7 +256,7 @@ def _left(wire: Wire, before: set[tuple[int, Path]], on_wait: OnWait) -> Path | 
     return None
 
 
-def _aof_rewritten(wire: Wire, on_wait: OnWait, again: str) -> str:
+def _aof_rewritten(wire: Wire, on_wait: _OnWait, again: str) -> str:
     refused = _begun(wire, "BGREWRITEAOF", on_wait)
     if refused is not None:
         return refused
@@ -270,7 +270,7 @@ def _aof_rewritten(wire: Wire, on_wait: OnWait, again: str) -> str:
     return "rewritten"
 
 
-def _dumped(wire: Wire, on_wait: OnWait, again: str) -> str:
+def _dumped(wire: Wire, on_wait: _OnWait, again: str) -> str:
     refused = _begun(wire, "BGSAVE", on_wait)
     if refused is not None:
         return refused
@@ -283,14 +283,14 @@ def _dumped(wire: Wire, on_wait: OnWait, again: str) -> str:
     return "written"
 
 
-def _begun(wire: Wire, command: str, on_wait: OnWait) -> str | None:
+def _begun(wire: Wire, command: str, on_wait: _OnWait) -> str | None:
     """Have Redis begin once nothing of the kind runs; why not where it refuses, None where it began."""
     while True:
         _settled(wire, on_wait)
         try:
             wire.call(command)
         except StoreUnavailable as error:
-            if wire.is_open and BUSY in error.message:
+            if wire.is_open and _BUSY in error.message:
                 continue  # one that Redis began by itself came between
             if not wire.is_open:
                 raise
@@ -300,7 +300,7 @@ def _begun(wire: Wire, command: str, on_wait: OnWait) -> str | None:
         return None
 
 
-def _settled(wire: Wire, on_wait: OnWait) -> dict[str, str]:
+def _settled(wire: Wire, on_wait: _OnWait) -> dict[str, str]:
     """What Redis tells of its files once it writes none."""
     while True:
         facts = _persistence(wire)
@@ -366,7 +366,7 @@ _PRINCIPAL, _COMMITTED = 1, 4
 Progress = Callable[[int], None]
 """Hears of how many entries were read, as they are."""
 
-PUT = Script(
+_PUT = Script(
     "put sealed entries",
     """
 -- KEYS: copy of the stream. ARGV: newest seq of the copy, then of each entry how many fields and values it has,
@@ -384,7 +384,7 @@ end
 return seq
 """,
 )
-TAKE = Script(
+_TAKE = Script(
     "take a sealed log",
     """
 -- KEYS: meta, stream, its copy, secrets, their copy. ARGV: field, its value afterwards, head, owners
@@ -407,19 +407,19 @@ return 'ok'
 )
 
 
-class CopyKeys(NamedTuple):
+class _CopyKeys(NamedTuple):
     """Where the copy of a partition's log lies until it is taken for it."""
 
     stream: str
     secrets: str
 
     @classmethod
-    def of(cls, tag: str) -> CopyKeys:
+    def of(cls, tag: str) -> _CopyKeys:
         """Of a partition."""
         return cls(*(f"{{{tag}}}:{name}:sealed" for name in ("ev", "keys")))
 
 
-class OpenLog(NamedTuple):
+class _OpenLog(NamedTuple):
     """A partition's log as it lies open."""
 
     head: int
@@ -431,11 +431,11 @@ class NotEqual(DamagedState):
     """A sealed copy is not what it was made of; the log that lies open stands as it was."""
 
 
-class AlreadySealed(OtherFormat):
+class _AlreadySealed(OtherFormat):
     """A body of a store that lies open begins as a sealed one does."""
 
 
-def look(wire: Wire, tag: str, *, on_progress: Progress = lambda _read: None) -> OpenLog:
+def look(wire: Wire, tag: str, *, on_progress: Progress = lambda _read: None) -> _OpenLog:
     """Read a partition's log and say what it is; reads only.
 
     Raises LogGap where it is not whole, DamagedState where a body is not the one that was committed to, or an owner has no secret.
@@ -450,7 +450,7 @@ def look(wire: Wire, tag: str, *, on_progress: Progress = lambda _read: None) ->
             chain = event_link(chain, one)
         after = batch[-1].seq
         on_progress(len(batch))
-    return OpenLog(after, chain, int(wire.call("HLEN", keys.secrets)))
+    return _OpenLog(after, chain, int(wire.call("HLEN", keys.secrets)))
 
 
 def is_taken(wire: Wire, tag: str) -> bool:
@@ -465,7 +465,7 @@ def bring_over(wire: Wire, tag: str, *, probe: Probe = unprobed, on_progress: Pr
     """
     if is_taken(wire, tag):
         return False
-    keys, copy = LogKeys(tag), CopyKeys.of(tag)
+    keys, copy = LogKeys(tag), _CopyKeys.of(tag)
     drop_other_builds(wire, tag)  # what a killed rebuild folded lies open, and is not gone on with
     _copy_log(wire, keys, copy, probe, on_progress)
     _copy_secrets(wire, keys, copy)
@@ -477,7 +477,7 @@ def bring_over(wire: Wire, tag: str, *, probe: Probe = unprobed, on_progress: Pr
         raise
     probe("before a copy is taken")
     names = [keys.meta, keys.stream, copy.stream, keys.secrets, copy.secrets]
-    if wire.run(TAKE, names, [SEALED_META, MOVED, found.head, found.owners]) == b"elsewhere":
+    if wire.run(_TAKE, names, [SEALED_META, MOVED, found.head, found.owners]) == b"elsewhere":
         raise NotEqual(
             f"partition {{{tag}}} changed while it was sealed: somebody writes to this Redis; stop that, and run `engramlog seal`"
             " again",
@@ -487,7 +487,7 @@ def bring_over(wire: Wire, tag: str, *, probe: Probe = unprobed, on_progress: Pr
     return True
 
 
-def _copy_log(wire: Wire, keys: LogKeys, copy: CopyKeys, probe: Probe, on_progress: Progress) -> None:
+def _copy_log(wire: Wire, keys: LogKeys, copy: _CopyKeys, probe: Probe, on_progress: Progress) -> None:
     after, known = int(wire.call("XLEN", copy.stream)), dict[str, bytes]()
     on_progress(after)
     while rows := wire.call("XRANGE", keys.stream, f"{after + 1}-0", "+", "COUNT", READ_COUNT):
@@ -498,7 +498,7 @@ def _copy_log(wire: Wire, keys: LogKeys, copy: CopyKeys, probe: Probe, on_progre
         for (_, held), one, salt in zip(rows, batch, salts, strict=True):
             _refuse_what_cannot_be_sealed(one, keys.tag)
             sealed += [len(held), *_sealed(wire, held, one, known[one.owner], salt)]
-        reached = wire.run(PUT, [copy.stream], [after, *sealed])
+        reached = wire.run(_PUT, [copy.stream], [after, *sealed])
         after = batch[-1].seq
         if reached != after:
             raise NotEqual(
@@ -526,7 +526,7 @@ def _dictionary(one: Stored) -> bytes:
     return body_dictionary(one.raw_id, one.owner, one.kind)
 
 
-def _copy_secrets(wire: Wire, keys: LogKeys, copy: CopyKeys) -> None:
+def _copy_secrets(wire: Wire, keys: LogKeys, copy: _CopyKeys) -> None:
     """All of them anew: a page is wrapped at once, and what a killed run wrapped is not gone on with."""
     wire.call("UNLINK", copy.secrets)
     every = pairs(wire, keys.secrets)
@@ -536,7 +536,7 @@ def _copy_secrets(wire: Wire, keys: LogKeys, copy: CopyKeys) -> None:
         wire.call("HSET", copy.secrets, *(part for pair in lines.items() for part in pair))
 
 
-def _prove(wire: Wire, keys: LogKeys, copy: CopyKeys, on_progress: Progress) -> OpenLog:
+def _prove(wire: Wire, keys: LogKeys, copy: _CopyKeys, on_progress: Progress) -> _OpenLog:
     """Read the copy back and open all of it. Raises NotEqual at the first thing that is not as it lies open."""
     lines = dict(pairs(wire, copy.secrets))
     secrets, owners = _unwrapped(wire, lines), 0
@@ -553,7 +553,7 @@ def _prove(wire: Wire, keys: LogKeys, copy: CopyKeys, on_progress: Progress) -> 
         ]
         rows, copied = wire.answers(asked)
         if not rows and not copied:
-            return OpenLog(after, chain, owners)
+            return _OpenLog(after, chain, owners)
         if len(rows) != len(copied):
             raise _not_equal(keys, f"how many entries follow on {after}")
         both = [
@@ -624,7 +624,7 @@ def _secrets(wire: Wire, keys: LogKeys, batch: Sequence[Stored], known: Mapping[
 
 def _refuse_what_cannot_be_sealed(one: Stored, tag: str) -> None:
     if one.body[:1] == BODY_MARK:
-        raise AlreadySealed(
+        raise _AlreadySealed(
             f"entry {one.seq} of partition {{{tag}}} is sealed already, in a store that lies open", format="2"
         )
     if commitment(one.salt, one.body) != one.beside[_COMMITTED]:
@@ -636,7 +636,7 @@ def _refuse_what_cannot_be_sealed(one: Stored, tag: str) -> None:
         )
 
 
-MARK = Script(
+_MARK = Script(
     "mark sealing",
     """
 -- KEYS: engramlog:store. ARGV: format that it must have, format to have, fields of the line and of the key store's id with these
@@ -646,7 +646,7 @@ redis.call('HSET', KEYS[1], 'format', ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6
 return 'ok'
 """,
 )
-FINISH = Script(
+_FINISH = Script(
     "finish sealing",
     """
 -- KEYS: engramlog:store. ARGV: format that it must have, format to have, field of the line until now, its field from now on
@@ -658,7 +658,7 @@ redis.call('HDEL', KEYS[1], ARGV[3])
 return 'ok'
 """,
 )
-CLOSE = Script(
+_CLOSE = Script(
     "close",
     """
 -- KEYS: meta. ARGV: field, value of a partition that is sealed, value until then
@@ -673,18 +673,18 @@ def mark(wire: Wire, line: bytes, keys: str) -> None:
     """Have everybody refuse the store from here on. `line`: what the master key wrapped; `keys`: the id of its key store. Raises
     OtherFormat."""
     RebuildRun.forget(wire)  # what an earlier rebuild did lies open
-    _refuse_unless_ok(wire.run(MARK, [STORE_KEY], [FORMAT, BEING_SEALED, SEALING, line, KEYS_FIELD, keys]))
+    _refuse_unless_ok(wire.run(_MARK, [STORE_KEY], [FORMAT, BEING_SEALED, SEALING, line, KEYS_FIELD, keys]))
 
 
 def close(wire: Wire, tags: Sequence[str]) -> None:
     """Have every partition that is not sealed yet take no event. Raises StoreError."""
     for tag in tags:
-        wire.run(CLOSE, [LogKeys(tag).meta], [SEALED_META, MOVED, MOVING])
+        wire.run(_CLOSE, [LogKeys(tag).meta], [SEALED_META, MOVED, MOVING])
 
 
 def finish(wire: Wire) -> None:
     """The store is sealed. Raises OtherFormat."""
-    _refuse_unless_ok(wire.run(FINISH, [STORE_KEY], [BEING_SEALED, FORMAT, SEALING, SEALED]))
+    _refuse_unless_ok(wire.run(_FINISH, [STORE_KEY], [BEING_SEALED, FORMAT, SEALING, SEALED]))
 
 
 def _refuse_unless_ok(answer: bytes) -> None:

@@ -124,7 +124,7 @@ BODY_MARK = b"\x02"
 VALUE_MARK = b"\xc1"
 """What a sealed value begins with: the one byte that MessagePack never writes."""
 NONCE_BYTES = 12
-TAG_BYTES = 16
+_TAG_BYTES = 16
 SALT_BYTES = 16
 _HEAD = Struct(">cQH")
 """Of a sealed body: its mark, the id of its salts, how many bytes its skeleton takes."""
@@ -185,7 +185,7 @@ def seal_body(
     body, skeleton = parts
     is_whole = skeleton == body
     plain = _WHOLE + salt + compressed(body, dictionary) if is_whole else _PARTED + compressed(skeleton, dictionary)
-    head = _HEAD.pack(BODY_MARK, number, len(plain) + TAG_BYTES)
+    head = _HEAD.pack(BODY_MARK, number, len(plain) + _TAG_BYTES)
     first = _sealed(secret, keys[:SALT_BYTES], about + _SKELETON + head, plain)
     if is_whole:
         return head + first

@@ -30,7 +30,7 @@ from engramlog_server.events.errors import BadSetting, KeyUnavailable, OwnerEras
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-NAME_MARK = b"\x02"
+_NAME_MARK = b"\x02"
 NAME_BYTES = 17
 """Length of a key's name: the mark, when it was drawn, random bytes. A secret has 32 bytes, and a tombstone begins with
 a zero byte."""
@@ -43,7 +43,7 @@ ID_BYTES = 16
 
 def new_name(second: int) -> bytes:
     """A name that no other key has. It begins with the second in which it is drawn, counted from 1970."""
-    return NAME_MARK + second.to_bytes(_SECOND_BYTES) + token_bytes(NAME_BYTES - 1 - _SECOND_BYTES)
+    return _NAME_MARK + second.to_bytes(_SECOND_BYTES) + token_bytes(NAME_BYTES - 1 - _SECOND_BYTES)
 
 
 def second_of(name: bytes) -> int:
@@ -53,7 +53,7 @@ def second_of(name: bytes) -> int:
 
 def is_name(line: bytes) -> bool:
     """Whether an owner's line is the name of a key."""
-    return len(line) == NAME_BYTES != SECRET_BYTES and line[:1] == NAME_MARK
+    return len(line) == NAME_BYTES != SECRET_BYTES and line[:1] == _NAME_MARK
 
 
 ID_SHIFT = 20
@@ -222,7 +222,7 @@ CHECK_OWNER = ":check"
 """Under whose name a store keeps 32 bytes that its master key wrapped: who cannot open them has another key."""
 
 
-ASKED_SECONDS = 15.0
+_ASKED_SECONDS = 15.0
 """How long an answer to whether the master key can be had is good for, where nobody looks by itself."""
 SEALED_FIELD = "sealed"
 """The field of the store in which its check line stands."""
@@ -439,7 +439,7 @@ class Seals:
         """Whether the store is sealed, and whether its master key can be had, as it was found within the last 15 seconds."""
         with self._lock:
             asked = self._asked
-        if asked is None or self._clock() - asked[0] >= ASKED_SECONDS:
+        if asked is None or self._clock() - asked[0] >= _ASKED_SECONDS:
             return self.look()
         return self._told(asked[1])
 
@@ -592,7 +592,7 @@ def whole_secret(owner: str, secret: bytes) -> bytes:
 
 
 KEY_BYTES = 32
-FILE_MARK = b"\x01"
+_FILE_MARK = b"\x01"
 """What a line begins with that a key ring wrapped; a key service's begins with another byte."""
 _KEY_ID_BYTES = 8
 
@@ -630,7 +630,7 @@ class KeyRing:
         for about, secret in secrets:
             nonce = self._chance(NONCE_BYTES)
             wrapped = self._cipher(self._current).encrypt(nonce, secret, about)
-            found.append(FILE_MARK + self._current + nonce + wrapped)
+            found.append(_FILE_MARK + self._current + nonce + wrapped)
         return found
 
     def unwrap(self, lines: Sequence[Wrapped]) -> list[bytes | KeyUnavailable]:
@@ -639,15 +639,15 @@ class KeyRing:
 
     def wrapped_by(self, line: bytes) -> str | None:
         """See `MasterKey.wrapped_by`."""
-        return line[1 : 1 + _KEY_ID_BYTES].hex() if line[:1] == FILE_MARK else None
+        return line[1 : 1 + _KEY_ID_BYTES].hex() if line[:1] == _FILE_MARK else None
 
     def is_current(self, line: bytes) -> bool:
         """See `MasterKey.is_current`."""
-        return line[: 1 + _KEY_ID_BYTES] == FILE_MARK + self._current
+        return line[: 1 + _KEY_ID_BYTES] == _FILE_MARK + self._current
 
     def _unwrapped(self, one: Wrapped) -> bytes | KeyUnavailable:
         about, line = one
-        if line[:1] != FILE_MARK:
+        if line[:1] != _FILE_MARK:
             return KeyUnavailable("it was not wrapped by a key file, but by a key service", passes=False)
         by, nonce = line[1 : 1 + _KEY_ID_BYTES], line[1 + _KEY_ID_BYTES : 1 + _KEY_ID_BYTES + NONCE_BYTES]
         if by not in self._keys:

@@ -57,7 +57,7 @@ LOOKED_AT = 500
 """Owners whose unread event is looked at together."""
 Tell = Callable[..., None]
 Probe = Callable[[str], None]
-CACHED_MEMORIES = 200_000
+_CACHED_MEMORIES = 200_000
 """Records a folder keeps at most; the least recently folded owners leave first."""
 CACHED_BY_A_WORKER = 600_000
 """Records that all folders of a worker keep together, about 1.1 GB."""
@@ -147,7 +147,7 @@ class PartitionFolder:
         *,
         tell: Tell = silent,
         probe: Probe = unprobed,
-        cached_memories: int = CACHED_MEMORIES,
+        cached_memories: int = _CACHED_MEMORIES,
     ) -> None:
         self.lease = lease
         self._load = load
@@ -382,9 +382,9 @@ class PartitionFolder:
             self._whole = False
 
 
-LATENCIES = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0, 600.0, 3_600.0)
+_LATENCIES = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 60.0, 600.0, 3_600.0)
 """Seconds, upper bounds; an hour is a worker that was away."""
-WEIGHTS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0)
+_WEIGHTS = (0.01, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 1.5, 2.0)
 
 
 class Spread:
@@ -417,9 +417,9 @@ class FoldFigures:
         """Events and commits that are written; how often what was not written had to be dropped."""
         self.last_commit = 0.0
         """When the newest commit was answered, seconds since 1970; 0 before any."""
-        self.latency = Spread(LATENCIES)
+        self.latency = Spread(_LATENCIES)
         """Seconds from the append of an event to the answer of its commit."""
-        self.weights = Spread(WEIGHTS)
+        self.weights = Spread(_WEIGHTS)
         """Of a memory, by the weighted law and unclipped, just after an event changed it."""
         self.tally = Tally()
         self.held = 0

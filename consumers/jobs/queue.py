@@ -62,13 +62,13 @@ from engramlog_server.projections.lifecycle.extraction import JUDGE
 ALARM = "job_refused"
 RETRY = Retry(max=3, interval=[30, 120, 600])
 """Seconds after which a failed job is tried again. The next tick does what is left then."""
-JOB_SECONDS = 6 * 3_600
+_JOB_SECONDS = 6 * 3_600
 """A job that takes longer is ended."""
 FAILED_SECONDS = 7 * 86_400
 """How long a job that failed for good is kept."""
-MOST_DATA = 4_096
+_MOST_DATA = 4_096
 """Bytes of a job's data, packed and unpacked: ours have about a hundred."""
-MOST_FIELD = 64
+_MOST_FIELD = 64
 """Bytes of any other field that is read."""
 MOST_ID = 160
 """Bytes of a job's id."""
@@ -77,15 +77,15 @@ SHOWN = 80
 SUBJECTS = 20
 """Refused jobs that one process names in alarms. The others share one alarm, so that a flood does not displace other alarms."""
 
-LIMITS = {
-    "timeout": JOB_SECONDS, "result_ttl": FAILED_SECONDS, "ttl": FAILED_SECONDS,
+_LIMITS = {
+    "timeout": _JOB_SECONDS, "result_ttl": FAILED_SECONDS, "ttl": FAILED_SECONDS,
     "retries_left": RETRY.max, "number_of_retries": GIVEN_UP,
 }  # fmt: skip
 """The numbers of a job, with the highest value of each."""
-TIMES = ("created_at", "enqueued_at", "started_at", "ended_at")
-READ = ("data", "status", "origin", *TIMES, *LIMITS)
+_TIMES = ("created_at", "enqueued_at", "started_at", "ended_at")
+_READ = ("data", "status", "origin", *_TIMES, *_LIMITS)
 """The fields that are read. All others stay in Redis, whatever they hold."""
-EMPTY = (
+_EMPTY = (
     "success_callback_name", "failure_callback_name", "stopped_callback_name", "webhooks", "meta", "group_id",
     "dependency_id", "dependency_ids", "rate_limit_key", "rate_limit_concurrency", "repeats_left", "repeat_intervals",
 )  # fmt: skip
@@ -137,7 +137,7 @@ class Refused(Exception):
     """A job that is not one of ours. The reason names a field or a size, never a value."""
 
 
-class Former(Refused):
+class _Former(Refused):
     """A job of ours, of a kind that this release no longer has: an earlier one put it into the queue."""
 
 
@@ -175,24 +175,24 @@ class JobValidator:
 
     def read(self, job_id: str) -> dict[str, bytes] | None:
         """The checked fields of a job, numbers within their limits; None if there is none by this id. Raises Refused."""
-        limits = (MOST_DATA, MOST_FIELD, len(READ))
-        answer = self._read_script(keys=[f"rq:job:{job_id}"], args=[*limits, *READ, *EMPTY])
+        limits = (_MOST_DATA, _MOST_FIELD, len(_READ))
+        answer = self._read_script(keys=[f"rq:job:{job_id}"], args=[*limits, *_READ, *_EMPTY])
         if answer[0] == b"gone":
             return None
         if answer[0] == b"refused":
             raise Refused(answer[1].decode())
-        fields: dict[str, bytes] = dict(zip(READ, answer[1], strict=True))
+        fields: dict[str, bytes] = dict(zip(_READ, answer[1], strict=True))
         if fields["origin"] != self.name.encode():
             raise Refused("it belongs to another queue")
         if fields["status"].decode("ascii", "replace") not in {status.value for status in JobStatus}:
             raise Refused("its status is none of RQ's")
         self._check_call(fields["data"])
-        for name in TIMES:
+        for name in _TIMES:
             try:
                 utcparse(fields[name].decode("ascii") or "2026-01-01T00:00:00Z")
             except ValueError:
                 raise Refused(f"{name} is no time") from None
-        return fields | {name: b"%d" % _limited(name, fields[name]) for name in LIMITS}
+        return fields | {name: b"%d" % _limited(name, fields[name]) for name in _LIMITS}
 
     def _check_call(self, packed: bytes) -> None:
         """Raises Refused unless the data is a call of the job function with valid arguments."""
@@ -214,7 +214,7 @@ class JobValidator:
         if not isinstance(tick, str) or not _TICK.fullmatch(tick):
             raise Refused("its tick is no time such as 20261122T0900")
         if kind in FORMER_JOBS:
-            raise Former(f"an earlier release scheduled it, and {kind} jobs are gone")
+            raise _Former(f"an earlier release scheduled it, and {kind} jobs are gone")
 
     def refuse(self, job_id: bytes, why: Refused) -> None:
         """Remove a job from the queue and its registries. A former kind is logged, any other job is counted and alarms."""
@@ -223,13 +223,13 @@ class JobValidator:
             pipeline.lrem(self.taken_key, 0, job_id)  # type: ignore[arg-type]
             if len(job_id) < MOST_ID:
                 pipeline.unlink(b"rq:job:" + job_id)
-            if not isinstance(why, Former):
+            if not isinstance(why, _Former):
                 pipeline.hincrby(schedule_key(self._store_id), REFUSED, 1)
             for key in keys:
                 pipeline.zrem(key, job_id)
             pipeline.execute(raise_on_error=False)
         name = _shown(job_id)
-        if isinstance(why, Former):
+        if isinstance(why, _Former):
             self._tell("job dropped", job=name, reason=str(why))
         elif name in self._named or len(self._named) < SUBJECTS:
             self._named.add(name)
@@ -270,9 +270,9 @@ def _unpacked(packed: bytes) -> Any:
     """A job's data: JSON, packed by zlib, bounded on both sides. Raises Refused."""
     unpacking = zlib.decompressobj()
     try:
-        text = unpacking.decompress(packed, MOST_DATA)
+        text = unpacking.decompress(packed, _MOST_DATA)
         if unpacking.unconsumed_tail:
-            raise Refused(f"its data unpacks to more than {MOST_DATA} bytes")
+            raise Refused(f"its data unpacks to more than {_MOST_DATA} bytes")
         return json.loads(text)
     except (zlib.error, ValueError, RecursionError):
         raise Refused("its data is not packed JSON") from None
@@ -282,7 +282,7 @@ def _limited(name: str, value: bytes) -> int:
     """A number within its limit: a duration is never none or endless, a count never negative. Raises Refused."""
     if value and not _NUMBER.fullmatch(value):
         raise Refused(f"{name} is no whole number")
-    most, number = LIMITS[name], int(value or 0)
+    most, number = _LIMITS[name], int(value or 0)
     if name in ("retries_left", "number_of_retries"):
         return min(max(number, 0), most)
     return min(number, most) if number > 0 else most
@@ -294,11 +294,11 @@ def _shown(job_id: bytes) -> str:
     return text[:SHOWN] or "(empty)"
 
 
-POLL_SECONDS = 0.25
+_POLL_SECONDS = 0.25
 """How often an idle worker asks for a job."""
 ABANDONED_SECONDS = 60
 """A running job whose worker sent no heartbeat for so long is taken up by another."""
-TIDY_SECONDS = 30
+_TIDY_SECONDS = 30
 """How often a worker looks for abandoned jobs and for those to be tried again."""
 CHUNK = 500
 """Entries of a registry in one round."""
@@ -343,7 +343,7 @@ class StoreQueue(Queue):
                 return None
             if monotonic() > until:
                 raise DequeueTimeout(timeout, queue_key)
-            cls.stop.wait(POLL_SECONDS)
+            cls.stop.wait(_POLL_SECONDS)
         raise StopRequested
 
     def move_dependents_to_ready(self, *_arguments: Any, **_options: Any) -> dict[str, list[str]]:
@@ -389,8 +389,8 @@ class JobWorker(SimpleWorker):
             job_class=queue.job_class,
             queue_class=type(queue),
             serializer="json",
-            worker_ttl=TIDY_SECONDS + 15,  # RQ waits 15 seconds less for a job
-            maintenance_interval=TIDY_SECONDS,
+            worker_ttl=_TIDY_SECONDS + 15,  # RQ waits 15 seconds less for a job
+            maintenance_interval=_TIDY_SECONDS,
             log_job_description=False,
         )
         self._words = words
@@ -527,7 +527,7 @@ class DueJobs:
         return due
 
 
-LEAST_MINUTES = 60
+_LEAST_MINUTES = 60
 _MINUTE_MS = 60_000
 
 
@@ -546,7 +546,7 @@ class JobScheduler:
         partitions: int,
         holder: str,
         *,
-        minutes: int = LEAST_MINUTES,
+        minutes: int = _LEAST_MINUTES,
         kinds: Kinds = KINDS,
         tell: Tell = silent,
         lease_ms: int = LEASE_MS,
@@ -631,7 +631,7 @@ class JobScheduler:
                         job_id=f"{kind}-{self._store_id}-p{partition}-{tick}",
                         unique=True,
                         retry=RETRY,
-                        timeout=JOB_SECONDS,
+                        timeout=_JOB_SECONDS,
                         ttl=max(every, 60),  # not begun by the next tick: that one's job does all of it
                         result_ttl=2 * every,  # while the id is known, no scheduler enqueues the tick again
                         failure_ttl=FAILED_SECONDS,

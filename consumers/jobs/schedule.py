@@ -30,7 +30,7 @@ from engramlog_server.projections.redis.store import LEASE
 
 STOPPED = "stopped:"
 """Prefix of the fields that say why a kind of job stopped for a partition."""
-DONE = "done:"
+_DONE = "done:"
 """Prefix of the fields that say when a kind of job was last done for a partition, and how long it took, milliseconds."""
 SINCE = "since:"
 """Prefix of the fields that say since when a kind of job is scheduled."""
@@ -104,7 +104,7 @@ def has_work(wire: Wire, store_id: str, now_ms: int) -> bool:
 
 def done_field(kind: str, partition: int) -> str:
     """The field that says when a kind of job was last done for a partition."""
-    return f"{DONE}{kind}:{partition}"
+    return f"{_DONE}{kind}:{partition}"
 
 
 def folded_field(kind: str, partition: int) -> str:

@@ -53,14 +53,14 @@ from engramlog_server.projections.embedding.meaning import KEY_BYTES, content_ke
 from engramlog_server.projections.embedding.vectors import OfModel, OfVectors, VectorKeys, unpack_pieces, unpack_whole
 from engramlog_server.projections.redis.builds import PIECES, VECTOR, BuildKeys, is_build, open_vector, version_of
 
-LOG_TABLES = declared(LogKeys, Key) | declared(VectorKeys, Key)
-SEALED_TABLES = declared(LogKeys, SealedKey)
-META_NUMBERS = (b"head", b"rec", b"gone", b"proved")
-IS_SEALED = (SEALED_META.encode(), MOVED.encode())
+_LOG_TABLES = declared(LogKeys, Key) | declared(VectorKeys, Key)
+_SEALED_TABLES = declared(LogKeys, SealedKey)
+_META_NUMBERS = (b"head", b"rec", b"gone", b"proved")
+_IS_SEALED = (SEALED_META.encode(), MOVED.encode())
 """The field, and its value, of a partition of a sealed store."""
-META_TEXTS = (b"live", RESTORED.encode())
+_META_TEXTS = (b"live", RESTORED.encode())
 BUILD_TABLES, OWNER_TABLES = declared(BuildKeys, Key), declared(BuildKeys, KeyOf)
-BUCKETS = declared(LogKeys, KeyOf)
+_BUCKETS = declared(LogKeys, KeyOf)
 MODEL_TABLES, VECTOR_TABLES = declared(VectorKeys, OfModel), declared(VectorKeys, OfVectors)
 
 
@@ -99,8 +99,8 @@ def _sorted_in(name: bytes, build: str, found: Keys, *, sealed: bool) -> bytes |
     table, colon, rest = name.partition(b":")
     try:
         if not colon:
-            return LOG_TABLES.get(table) or (SEALED_TABLES.get(table) if sealed else None)
-        if table in BUCKETS:
+            return _LOG_TABLES.get(table) or (_SEALED_TABLES.get(table) if sealed else None)
+        if table in _BUCKETS:
             if not (is_number(rest) and int(rest) < DEDUPE_BUCKETS):
                 return None
             found.buckets.add(int(rest))
@@ -137,12 +137,12 @@ def compare_builds(wire: Wire, keys: BuildKeys, builds: set[str], now_ms: int, v
         if name.startswith(b"old:") and value.isdigit() and is_build(name[4:].decode("utf-8", "replace")):
             known.add(name[4:].decode())
         elif (
-            (name in META_NUMBERS and is_number(value))
-            or (name, value) == IS_SEALED
+            (name in _META_NUMBERS and is_number(value))
+            or (name, value) == _IS_SEALED
             or (name.startswith(FENCED_META.encode()) and wire.many and wire.seals.is_on)
         ):
             continue
-        elif name not in META_TEXTS:
+        elif name not in _META_TEXTS:
             verdict.differs("unexpected field of meta", field=shown(name))
     for build in sorted(builds - known):
         ends = wire.call("HGET", BuildKeys(keys.tag, build).checkpoint, "until") or b"0"
@@ -190,7 +190,7 @@ def compare_deletions(
             verdict.differs("deletions of memories that the log does not know", owner=owner, memories=unknown[:20])
 
 
-CHECKPOINT_NUMBERS = (b"seq", b"memories", b"waiting", b"full", b"refused", b"epoch", b"until")
+_CHECKPOINT_NUMBERS = (b"seq", b"memories", b"waiting", b"full", b"refused", b"epoch", b"until")
 
 
 def compare_fields(wire: Wire, keys: BuildKeys, owners: Sequence[str], verdict: Findings) -> None:
@@ -199,7 +199,7 @@ def compare_fields(wire: Wire, keys: BuildKeys, owners: Sequence[str], verdict: 
     The lease (epoch, holder, until) is about now, not about the log: of it only the form can be wrong.
     """
     for name, value in pairs(wire, keys.checkpoint):
-        if name in CHECKPOINT_NUMBERS:
+        if name in _CHECKPOINT_NUMBERS:
             fine = is_number(value)
         elif name == b"digest":
             fine = value == value.lower().lstrip(b"0 +-_") or value == b"0"
@@ -214,12 +214,12 @@ def compare_fields(wire: Wire, keys: BuildKeys, owners: Sequence[str], verdict: 
             verdict.differs("unexpected request of an operator", request=told)
 
 
-MOST_READ_AGAIN = 16
+_MOST_READ_AGAIN = 16
 """Buckets that differ and are read again, id by id."""
 MOST_NAMED = 20
 Read = Callable[[int, int], Iterator[list[Stored]]]
 """Batches of the log after one seq up to another."""
-SecretsOf = Callable[[list[Stored]], Mapping[str, bytes]]
+_SecretsOf = Callable[[list[Stored]], Mapping[str, bytes]]
 """The secrets of a batch's owners."""
 
 
@@ -232,7 +232,7 @@ class _Newer(NamedTuple):
 
 
 def compare_log_keys(
-    wire: Wire, keys: LogKeys, buckets: set[int], ledger: Ledger, read: Read, secrets_of: SecretsOf, verdict: Findings
+    wire: Wire, keys: LogKeys, buckets: set[int], ledger: Ledger, read: Read, secrets_of: _SecretsOf, verdict: Findings
 ) -> None:
     """Report differences. The ledger was fed up to the head of a moment ago; this reads on. `buckets`: those that have a key."""
     heads = dict(pairs(wire, keys.heads))
@@ -304,10 +304,10 @@ def _compare_heads(ledger: Ledger, found: dict[bytes, bytes], newer: _Newer, ver
 
 
 def _name_wrong(
-    wire: Wire, keys: LogKeys, ledger: Ledger, wrong: list[int], read: Read, secrets_of: SecretsOf, verdict: Findings
+    wire: Wire, keys: LogKeys, ledger: Ledger, wrong: list[int], read: Read, secrets_of: _SecretsOf, verdict: Findings
 ) -> None:
     """Report which ids make a bucket differ."""
-    expected: dict[int, dict[bytes, bytes]] = {bucket: {} for bucket in wrong[:MOST_READ_AGAIN]}
+    expected: dict[int, dict[bytes, bytes]] = {bucket: {} for bucket in wrong[:_MOST_READ_AGAIN]}
     if expected:
         for batch in read(0, ledger.seq):
             for _, field, value in _deduped(batch, secrets_of(batch)):
@@ -319,7 +319,7 @@ def _name_wrong(
         ids = [raw_id for raw_id in mine.keys() | held.keys() if mine.get(raw_id) != held.get(raw_id)]
         places = [position_text(verdict.partition, _seq(mine[one]) or 0) if one in mine else one.hex() for one in ids]
         verdict.differs("dedupe of events", bucket=bucket, events=sorted(places)[:MOST_NAMED])
-    for bucket in wrong[MOST_READ_AGAIN:]:
+    for bucket in wrong[_MOST_READ_AGAIN:]:
         verdict.differs("dedupe of events", bucket=bucket)
 
 

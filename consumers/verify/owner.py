@@ -76,10 +76,10 @@ from engramlog_server.projections.redis.history import (
 )
 from engramlog_server.projections.redis.store import MOMENTS, encode_quarantine, lay, read_entries, read_owner, slices
 
-SIZE_BYTES = 4
+_SIZE_BYTES = 4
 
 
-class KnownLog(NamedTuple):
+class _KnownLog(NamedTuple):
     """What an owner's change log should hold."""
 
     marks: bytearray
@@ -87,7 +87,7 @@ class KnownLog(NamedTuple):
 
 
 @dataclass(slots=True)
-class PackedLog:
+class _PackedLog:
     """What an owner's packs hold."""
 
     seqs: list[int] = field(default_factory=list)
@@ -101,16 +101,16 @@ class PackedLog:
     """Names of packs, and bytes in them, that no commit writes."""
 
 
-Take = Callable[[PackedLog, int, bytes], bytes]
+Take = Callable[[_PackedLog, int, bytes], bytes]
 """Adds a chunk, of which the first event has this number, to what was read; gives it as a commit writes it."""
 
 
 def read_packs(
     packs: Sequence[tuple[bytes, bytes]],
     tail: bytes = b"",
-    known: KnownLog | None = None,
+    known: _KnownLog | None = None,
     sealing: tuple[ValueCipher | None, str] = (None, ""),
-) -> PackedLog:
+) -> _PackedLog:
     """The packs by name, and what is none yet. Raises ValueError or a MsgspecError where they cannot be read.
 
     `known`: what they should hold. Where each entry's bytes are those, none is decoded. `sealing`: what seals the chunks in a
@@ -122,12 +122,12 @@ def read_packs(
         for chunk in _chunks(raw)
     ]
     if known is not None:
-        as_known = PackedLog(chain=known.chain)
+        as_known = _PackedLog(chain=known.chain)
         with suppress(*_DAMAGED):  # reading it reports what is wrong
             as_laid = _laid(chunks, as_known, _sealed(_unread, *sealing))
             if as_known.marks == known.marks:
                 return _told_owner(as_known, as_laid, packs, tail)
-    log = PackedLog()
+    log = _PackedLog()
     return _told_owner(log, _laid(chunks, log, _sealed(_read, *sealing)), packs, tail)
 
 
@@ -144,8 +144,8 @@ def _sealed(take: Take, cipher: ValueCipher | None, owner: str) -> Take:
         return take
     where = place(CHANGES, owner)
 
-    def taken(log: PackedLog, first: int, chunk: bytes) -> bytes:
-        stored = chunk[SIZE_BYTES:]
+    def taken(log: _PackedLog, first: int, chunk: bytes) -> bytes:
+        stored = chunk[_SIZE_BYTES:]
         opened = cipher.open(where, stored)
         lies_open = opened == stored
         if lies_open:
@@ -158,7 +158,7 @@ def _sealed(take: Take, cipher: ValueCipher | None, owner: str) -> Take:
     return taken
 
 
-def _laid(chunks: Sequence[bytes], log: PackedLog, take: Take) -> tuple[dict[int, bytes], bytes]:
+def _laid(chunks: Sequence[bytes], log: _PackedLog, take: Take) -> tuple[dict[int, bytes], bytes]:
     """The packs that commits make of these chunks, by name, and the tail."""
     expected, left = dict[int, bytes](), b""
     for chunk in chunks:
@@ -167,8 +167,8 @@ def _laid(chunks: Sequence[bytes], log: PackedLog, take: Take) -> tuple[dict[int
 
 
 def _told_owner(
-    log: PackedLog, laid: tuple[dict[int, bytes], bytes], packs: Sequence[tuple[bytes, bytes]], tail: bytes
-) -> PackedLog:
+    log: _PackedLog, laid: tuple[dict[int, bytes], bytes], packs: Sequence[tuple[bytes, bytes]], tail: bytes
+) -> _PackedLog:
     """With what is stored otherwise than it would be laid."""
     expected, left = laid
     found = dict(packs)
@@ -183,7 +183,7 @@ def _told_owner(
 def _chunks(raw: bytes) -> list[bytes]:
     chunks, at = [], 0
     while at < len(raw):
-        end = at + SIZE_BYTES + int.from_bytes(raw[at : at + SIZE_BYTES], "big")
+        end = at + _SIZE_BYTES + int.from_bytes(raw[at : at + _SIZE_BYTES], "big")
         if end > len(raw):
             raise ValueError(f"a chunk of {end - at} bytes where {len(raw) - at} are left")
         chunks.append(raw[at:end])
@@ -191,7 +191,7 @@ def _chunks(raw: bytes) -> list[bytes]:
     return chunks
 
 
-def _lay(expected: dict[int, bytes], log: PackedLog, tail: bytes, chunk: bytes, take: Take) -> bytes:
+def _lay(expected: dict[int, bytes], log: _PackedLog, tail: bytes, chunk: bytes, take: Take) -> bytes:
     """As a commit lays a chunk behind the tail (`projections.redis.store`); gives the tail after it."""
     first = len(log.seqs) + 1
     written = take(log, first, chunk)
@@ -207,7 +207,7 @@ def _lay(expected: dict[int, bytes], log: PackedLog, tail: bytes, chunk: bytes, 
     return b"" if not left else written if closes else tail + written
 
 
-def _read(log: PackedLog, first: int, chunk: bytes) -> bytes:
+def _read(log: _PackedLog, first: int, chunk: bytes) -> bytes:
     """Take a chunk, every entry read; gives it as a commit writes it."""
     seqs, entries = unpack(chunk)
     log.seqs += seqs
@@ -218,14 +218,14 @@ def _read(log: PackedLog, first: int, chunk: bytes) -> bytes:
     return pack(first, seqs, entries)
 
 
-def _unread(log: PackedLog, first: int, chunk: bytes) -> bytes:
+def _unread(log: _PackedLog, first: int, chunk: bytes) -> bytes:
     """The same without decoding entries: only their marks are known."""
-    steps, raws, _ = _UNREAD.decode(chunk[SIZE_BYTES:])
+    steps, raws, _ = _UNREAD.decode(chunk[_SIZE_BYTES:])
     log.seqs += accumulate(steps)
     for raw in raws:
         log.marks += mark_of(raw)
     written: bytes = _WRITE.encode((steps, raws, first))
-    return len(written).to_bytes(SIZE_BYTES, "big") + written
+    return len(written).to_bytes(_SIZE_BYTES, "big") + written
 
 
 _UNREAD = msgspec.msgpack.Decoder(tuple[tuple[int, ...], tuple[msgspec.Raw, ...], int])
@@ -242,7 +242,7 @@ MOST_NAMED = 20
 """Positions or entries named in one difference."""
 
 
-class OwnerMark(NamedTuple):
+class _OwnerMark(NamedTuple):
     """What moves whenever a commit is about an owner, and how far the partition was folded then."""
 
     token: bytes | None
@@ -254,7 +254,7 @@ class OwnerMark(NamedTuple):
 class StoredOwner(NamedTuple):
     """What is stored of an owner, all as of one moment."""
 
-    standing: OwnerMark
+    standing: _OwnerMark
     records: dict[bytes, bytes]
     packs: list[tuple[bytes, bytes]]
     tail: bytes
@@ -307,7 +307,7 @@ def _found(answers: list[Any]) -> StoredOwner | None:
     return StoredOwner(_marked(after), dict(held), laid, tail or b"", dict(scored))
 
 
-def _standing(wire: Wire, keys: BuildKeys, name: str) -> OwnerMark:
+def _standing(wire: Wire, keys: BuildKeys, name: str) -> _OwnerMark:
     return _marked(wire.pipeline(_standing_asked(keys, name))[-1])
 
 
@@ -322,9 +322,9 @@ def _standing_asked(keys: BuildKeys, name: str) -> list[list[Argument]]:
     ]
 
 
-def _marked(answer: list[Any]) -> OwnerMark:
+def _marked(answer: list[Any]) -> _OwnerMark:
     token, quarantine, parked, seq = answer
-    return OwnerMark(token, quarantine, parked, int(seq or 0))
+    return _OwnerMark(token, quarantine, parked, int(seq or 0))
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,11 +369,11 @@ class OwnerComparison:
             if memory is None or stored is None or not _is_as_written(memory, stored, opened, sealed=sealed):
                 self._differs("a memory", memory=shown(raw_id), fields=_fields_that_differ(memory, stored, opened))
 
-    def _compare_log(self) -> PackedLog | None:
+    def _compare_log(self) -> _PackedLog | None:
         """Compare the packed change log entry by entry, every field; gives its contents, None if it cannot be read."""
         kept, found, chain = self.kept, self.found, self.mine.state.chain
         try:
-            log = read_packs(found.packs, found.tail, KnownLog(kept.marks, chain), (self.cipher, self.name))
+            log = read_packs(found.packs, found.tail, _KnownLog(kept.marks, chain), (self.cipher, self.name))
         except _DAMAGED as error:
             self._differs("a change log that cannot be read", error=str(error))
             return None
@@ -391,7 +391,7 @@ class OwnerComparison:
             self._differs("packs of a change log, not as a commit writes them", packs=log.problems)
         return log
 
-    def _compare_state(self, log: PackedLog | None) -> None:
+    def _compare_state(self, log: _PackedLog | None) -> None:
         """Compare the owner's state byte for byte, and report the field that differs."""
         token, cipher, name = self.found.standing.token, self.cipher, self.name
         try:
@@ -440,7 +440,7 @@ def _fields_that_differ(expected: Memory | None, raw: bytes | None, opened: Call
     return names or ["not as a commit writes it"]
 
 
-def _entries_that_differ(log: PackedLog, kept: ExpectedKeys, partition: int) -> Iterator[str]:
+def _entries_that_differ(log: _PackedLog, kept: ExpectedKeys, partition: int) -> Iterator[str]:
     if log.marks == kept.marks:
         return
     for number, (seq, memory_id) in enumerate(log.entries):

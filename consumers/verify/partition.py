@@ -113,7 +113,7 @@ class _Verification:
             return
         self._opening = Opening(wire, keys.log, verdict)
         oracle.locked, oracle.is_gone = self._opening.shut, self._opening.is_gone
-        mark = believed_mark(wire, keys.log)
+        mark = _believed_mark(wire, keys.log)
         stored = self._checkpoint()
         try:
             refuse_gap(wire, keys.tag, stored.seq)
@@ -126,14 +126,14 @@ class _Verification:
         compare_deletions(
             wire, keys, self._opening.locked, self._memories, lambda: self._fold_to(self._head()), verdict
         )
-        compare_levels(wire, keys.log, self._head(), verdict)
+        _compare_levels(wire, keys.log, self._head(), verdict)
         compare_fields(wire, keys, [*oracle.owners, *self._opening.locked], verdict)
         compare_builds(wire, keys, found.builds, redis_ms(wire, keys.checkpoint), verdict)
         secrets = dict(pairs(wire, keys.log.secrets))
         for batch in self._read(ledger.seq, self._head()):
             ledger.feed(batch, self._opening.secrets(batch), oracle.locked, oracle.is_gone)
         compare_log_keys(wire, keys.log, found.buckets, ledger, self._read, self._opening.secrets, verdict)
-        compare_read(keys, mark, ledger, oracle, self._opening, verdict)
+        _compare_read(keys, mark, ledger, oracle, self._opening, verdict)
         compare_secrets(self._opening, secrets, ledger.owners, verdict)
         if self._opening.is_on:
             compare_gone(wire, keys.log, verdict)
@@ -264,16 +264,16 @@ class _Verification:
             return None
 
 
-FIELD = "read"
+_FIELD = "read"
 PAGE = 500
 """Entries read at once."""
 MOST_NAMED = 20
 """Memories of one owner that a verification names."""
-MOST_LEFT = 1_000
+_MOST_LEFT = 1_000
 """Owners that a mark may name as left out; where there are more, it does not move."""
 
 
-class LevelsChecked(NamedTuple):
+class _LevelsChecked(NamedTuple):
     """Up to where a partition was read, under which rules."""
 
     rules: int = LEVEL_RULES
@@ -282,33 +282,33 @@ class LevelsChecked(NamedTuple):
     """Owners that could not be looked at then."""
 
 
-_DECODE = msgspec.msgpack.Decoder(LevelsChecked)
+_DECODE = msgspec.msgpack.Decoder(_LevelsChecked)
 
 
-def compare_levels(wire: Wire, keys: LogKeys, head: int, verdict: Findings) -> None:
+def _compare_levels(wire: Wire, keys: LogKeys, head: int, verdict: Findings) -> None:
     """Report a mark that no job wrote: one beyond the log would keep entries from being read again."""
     for name, value in pairs(wire, keys.levels):
         try:
             mark = _DECODE.decode(value)
         except UNREADABLE:
-            mark = LevelsChecked(rules=0)
+            mark = _LevelsChecked(rules=0)
         known = mark.rules >= 1 and 0 <= mark.seq <= head and msgspec.msgpack.encode(mark) == value
-        if name != FIELD.encode() or not known:
+        if name != _FIELD.encode() or not known:
             verdict.differs("how far levels were read again, which no job wrote", field=name.decode("utf-8", "replace"))
 
 
-def believed_mark(wire: Wire, keys: LogKeys) -> LevelsChecked:
+def _believed_mark(wire: Wire, keys: LogKeys) -> _LevelsChecked:
     """The mark that the job would use; seq 0 if it would read everything."""
-    raw = wire.call("HGET", keys.levels, FIELD)
+    raw = wire.call("HGET", keys.levels, _FIELD)
     try:
-        mark = _DECODE.decode(raw) if raw else LevelsChecked()
+        mark = _DECODE.decode(raw) if raw else _LevelsChecked()
     except UNREADABLE:
-        return LevelsChecked()
-    return mark if mark.rules == LEVEL_RULES and mark.seq >= 0 else LevelsChecked()
+        return _LevelsChecked()
+    return mark if mark.rules == LEVEL_RULES and mark.seq >= 0 else _LevelsChecked()
 
 
-def compare_read(
-    keys: BuildKeys, mark: LevelsChecked, ledger: Ledger, oracle: Oracle, opening: Opening, verdict: Findings
+def _compare_read(
+    keys: BuildKeys, mark: _LevelsChecked, ledger: Ledger, oracle: Oracle, opening: Opening, verdict: Findings
 ) -> None:
     """Report owners that the mark calls read although today's rules find more: the job would not read them again.
 
@@ -341,7 +341,7 @@ def _entries(opening: Opening, keys: BuildKeys, seqs: Sequence[int]) -> Iterator
         yield from opening.read(keys, some)
 
 
-class Waiting(NamedTuple):
+class _Waiting(NamedTuple):
     """Whose entries are to be read again, and the seq up to which that was found."""
 
     owners: list[str]
@@ -357,10 +357,10 @@ class Levels:
         self._keys = LogKeys(tag)
         self._partition = partition
 
-    def waiting(self, check: Check = unchecked) -> Waiting:
+    def waiting(self, check: Check = unchecked) -> _Waiting:
         """Owners with an outdated entry since the mark, and those that it left out, but those who were erased; sorted. Raises
         StoreError."""
-        mark, head = believed_mark(self._wire, self._keys), self._log.head(self._partition)
+        mark, head = _believed_mark(self._wire, self._keys), self._log.head(self._partition)
         found, seq = set(mark.left), min(mark.seq, head)
         while seq < head:
             check(seq, head)
@@ -369,7 +369,7 @@ class Levels:
                 break
             found.update(one.owner for one in page if is_outdated(one))
             seq = page[-1].seq
-        return Waiting([owner for owner in sorted(found) if not self._is_erased(owner)], seq)
+        return _Waiting([owner for owner in sorted(found) if not self._is_erased(owner)], seq)
 
     def _is_erased(self, owner: str) -> bool:
         """Whether nobody can read its entries again."""
@@ -379,7 +379,7 @@ class Levels:
     def read(self, seq: int, left: Iterable[str]) -> None:
         """All owners that waited were looked at up to `seq`, but for those `left` out. Raises StoreError."""
         names = tuple(sorted(left))
-        if len(names) <= MOST_LEFT:
+        if len(names) <= _MOST_LEFT:
             self._wire.call(
-                "HSET", self._keys.levels, FIELD, msgspec.msgpack.encode(LevelsChecked(LEVEL_RULES, seq, names))
+                "HSET", self._keys.levels, _FIELD, msgspec.msgpack.encode(_LevelsChecked(LEVEL_RULES, seq, names))
             )

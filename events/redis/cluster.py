@@ -76,7 +76,7 @@ class NoNode(ValueError):
     """A command that belongs to no node: a fault of whoever sent it."""
 
 
-class ReadMany(NamedTuple):
+class _ReadMany(NamedTuple):
     """An XREAD of several streams, taken apart."""
 
     options: tuple[Argument, ...]
@@ -92,7 +92,7 @@ def slot_of(key: bytes) -> int:
     return int(key_slot(key))
 
 
-def as_key(argument: Argument) -> bytes:
+def _as_key(argument: Argument) -> bytes:
     """A key as it goes down the wire."""
     return argument if isinstance(argument, bytes) else str(argument).encode()
 
@@ -108,16 +108,16 @@ def key_of(command: Sequence[Argument]) -> bytes | None:
     if name in ("EVALSHA", "EVAL", "FCALL"):
         if not int(command[2]):
             raise NoNode(f"{name} without keys belongs to no node")
-        return as_key(command[3])
+        return _as_key(command[3])
     if name == "XREAD":
-        return as_key(command[[word(one) for one in command].index("STREAMS") + 1])
+        return _as_key(command[[word(one) for one in command].index("STREAMS") + 1])
     if name in _SECOND:
-        return as_key(command[2])
+        return _as_key(command[2])
     if name in OF_NO_KEY or name in ("MULTI", "EXEC", "DISCARD"):
         return None
     if len(command) < 2:
         raise NoNode(f"{name} belongs to no node")
-    return as_key(command[1])
+    return _as_key(command[1])
 
 
 def key_of_packed(command: bytes) -> bytes:
@@ -128,7 +128,7 @@ def key_of_packed(command: bytes) -> bytes:
     return pieces[_HEAD - 1]
 
 
-def read_many(command: Sequence[Argument]) -> ReadMany | None:
+def read_many(command: Sequence[Argument]) -> _ReadMany | None:
     """An XREAD of one or more streams in its parts; None of another command."""
     if word(command[0]) != "XREAD":
         return None
@@ -141,10 +141,10 @@ def read_many(command: Sequence[Argument]) -> ReadMany | None:
         options = options[:block] + options[block + 2 :]
     many = (len(command) - at - 1) // 2
     streams, ids = command[at + 1 : at + 1 + many], command[at + 1 + many :]
-    return ReadMany(options, block_ms, tuple(zip(streams, ids, strict=True)))
+    return _ReadMany(options, block_ms, tuple(zip(streams, ids, strict=True)))
 
 
-class SentGroup(NamedTuple):
+class _SentGroup(NamedTuple):
     """Commands of a pipeline that are carried out together or not at all: one, or those from MULTI to EXEC."""
 
     numbers: tuple[int, ...]
@@ -161,7 +161,7 @@ def poll_seconds(streams: int) -> float:
     return max(POLL_SECONDS, POLL_EACH * streams)
 
 
-def key_needed(command: Sequence[Argument]) -> bytes:
+def _key_needed(command: Sequence[Argument]) -> bytes:
     """The key that decides where a command goes. Raises NoNode of one about a server."""
     key = key_of(command)
     if key is None:
@@ -169,9 +169,9 @@ def key_needed(command: Sequence[Argument]) -> bytes:
     return key
 
 
-def grouped(commands: Sequence[Sequence[Argument]]) -> list[SentGroup]:
+def _grouped(commands: Sequence[Sequence[Argument]]) -> list[_SentGroup]:
     """The groups of a pipeline, in their order. Raises NoNode of one that lacks its MULTI or EXEC, or has keys of two slots."""
-    found: list[SentGroup] = []
+    found: list[_SentGroup] = []
     together: list[int] = []
     for number, command in enumerate(commands):
         name = word(command[0])
@@ -180,15 +180,15 @@ def grouped(commands: Sequence[Sequence[Argument]]) -> list[SentGroup]:
                 raise NoNode("a MULTI within another")
             together = [number]
         elif name == "EXEC":
-            keys = [key_needed(commands[one]) for one in together[1:]]
+            keys = [_key_needed(commands[one]) for one in together[1:]]
             if not keys or len({slot_of(key) for key in keys}) != 1:
                 raise NoNode("between MULTI and EXEC stand commands of one slot")
-            found.append(SentGroup((*together, number), slot_of(keys[0]), keys[0]))
+            found.append(_SentGroup((*together, number), slot_of(keys[0]), keys[0]))
             together = []
         elif together:
             together.append(number)
         else:
-            found.append(SentGroup((number,), slot_of(key_needed(command)), None, name not in READS))
+            found.append(_SentGroup((number,), slot_of(_key_needed(command)), None, name not in READS))
     if together:
         raise NoNode("a MULTI without its EXEC")
     return found
@@ -201,7 +201,7 @@ def spread(command: Sequence[Argument]) -> list[list[Argument]]:
         return [list(command)]
     by_slot: dict[int, list[Argument]] = {}
     for key in command[1:]:
-        by_slot.setdefault(slot_of(as_key(key)), [command[0]]).append(key)
+        by_slot.setdefault(slot_of(_as_key(key)), [command[0]]).append(key)
     return list(by_slot.values())
 
 
@@ -213,10 +213,10 @@ def merged(answers: Sequence[Any]) -> Any:
     return refused if refused is not None else sum(answers)
 
 
-UNKNOWN = f"whether it was written is not known, {AGAIN}"
+_UNKNOWN = f"whether it was written is not known, {AGAIN}"
 
 
-class NodeLink(ServerWire):
+class _NodeLink(ServerWire):
     """One connection, made once: what was lost is not made anew behind the back of the wire that counts connections."""
 
     failed: StoreUnavailable | None = None
@@ -239,44 +239,44 @@ class NodeLink(ServerWire):
             return super().receive(timeout=timeout)
         except (ValueError, TypeError, IndexError) as error:
             self.close()
-            raise StoreUnavailable(f"it answers what no Redis does ({error}); {UNKNOWN}", retry_after=1) from error
+            raise StoreUnavailable(f"it answers what no Redis does ({error}); {_UNKNOWN}", retry_after=1) from error
 
 
-class LostAnswer:
+class _LostAnswer:
     """An answer that never comes."""
 
     def __init__(self, error: StoreUnavailable) -> None:
         self.error = error
 
 
-class Part:
+class _Part:
     """An answer that a node owes."""
 
-    def __init__(self, node: str, link: NodeLink, slot: int | None = None) -> None:
+    def __init__(self, node: str, link: _NodeLink, slot: int | None = None) -> None:
         self.node = node
         self.link = link
         self.slot = slot
 
 
-class Fan:
+class _Fan:
     """What several nodes owe to one XREAD."""
 
-    def __init__(self, many: ReadMany, parts: list[Part | LostAnswer]) -> None:
+    def __init__(self, many: _ReadMany, parts: list[_Part | _LostAnswer]) -> None:
         self.many = many
         self.parts = parts
         self.began = monotonic()
         self.until = self.began if many.block_ms is None else self.began + many.block_ms / 1_000
 
 
-Owed = Part | LostAnswer | Fan
+_Owed = _Part | _LostAnswer | _Fan
 
 
-def lost_of(owed: Owed, link: NodeLink, lost: StoreUnavailable) -> Owed:
+def _lost_of(owed: _Owed, link: _NodeLink, lost: StoreUnavailable) -> _Owed:
     """What is owed once a link is lost."""
-    if isinstance(owed, Part):
-        return LostAnswer(lost) if owed.link is link else owed
-    if isinstance(owed, Fan):
-        owed.parts = [LostAnswer(lost) if isinstance(one, Part) and one.link is link else one for one in owed.parts]
+    if isinstance(owed, _Part):
+        return _LostAnswer(lost) if owed.link is link else owed
+    if isinstance(owed, _Fan):
+        owed.parts = [_LostAnswer(lost) if isinstance(one, _Part) and one.link is link else one for one in owed.parts]
     return owed
 
 
@@ -285,16 +285,16 @@ def cut() -> StoreUnavailable:
     return StoreUnavailable(f"the connection to Redis was lost before it answered; {AGAIN}", retry_after=1)
 
 
-def is_lost(answers: Sequence[Any]) -> bool:
+def _is_lost(answers: Sequence[Any]) -> bool:
     """Whether one of these is of a connection that was lost."""
     return any(isinstance(one, StoreUnavailable) for one in answers)
 
 
-NOT_DONE = (AskError, TryAgainError, ClusterDownError)
+_NOT_DONE = (AskError, TryAgainError, ClusterDownError)
 """Refusals (MOVED is an ASK to redis-py) after which a command was surely not carried out, and may be later."""
 PAUSE_SECONDS, MOST_PAUSE_SECONDS = 0.02, 0.2
 """Between two tries of what cannot be carried out yet: at first, and at most."""
-MOST_MOVES = 3
+_MOST_MOVES = 3
 """How often a command follows a slot at once to where it lies now, patient or not."""
 
 
@@ -302,7 +302,7 @@ class SlotLeft(StoreUnavailable):
     """A slot lies on another node than when it was used last: what is remembered of it may be of another history."""
 
 
-class Retries:
+class _Retries:
     """How often, and after which pauses, something is tried again that cannot be carried out yet."""
 
     def __init__(self, patience: float) -> None:
@@ -312,11 +312,11 @@ class Retries:
         self._moves = self._pauses = 0
 
     def again(self, found: Sequence[Any]) -> bool:
-        """Whether to try again, by what refused it. A slot that lies elsewhere is followed at once, as often as `MOST_MOVES`."""
+        """Whether to try again, by what refused it. A slot that lies elsewhere is followed at once, as often as `_MOST_MOVES`."""
         moved = any(isinstance(one, MovedError | SlotLeft) for one in found)
         moved = moved and all(isinstance(one, MovedError | SlotLeft | ExecAbortError | bytes) for one in found)
         self._moves += moved
-        if moved and self._moves <= MOST_MOVES:
+        if moved and self._moves <= _MOST_MOVES:
             self.pause = 0.0
             return True
         if monotonic() >= self._end:
@@ -326,22 +326,22 @@ class Retries:
         return True
 
 
-def surely_not(answer: Any) -> bool:
+def _surely_not(answer: Any) -> bool:
     """Whether what was asked was surely not carried out, and may be later."""
-    return isinstance(answer, NOT_DONE) or (isinstance(answer, StoreUnavailable) and answer.not_done)
+    return isinstance(answer, _NOT_DONE) or (isinstance(answer, StoreUnavailable) and answer.not_done)
 
 
-def is_on_its_way(answer: Any) -> TypeGuard[AskError]:
+def _is_on_its_way(answer: Any) -> TypeGuard[AskError]:
     """Whether the key is no more where it was asked for, and its slot lies there still."""
     return isinstance(answer, AskError) and not isinstance(answer, MovedError)
 
 
-def may_pass(error: Exception) -> bool:
+def _may_pass(error: Exception) -> bool:
     """Whether a read may be tried again."""
-    return isinstance(error, (*NOT_DONE, StoreUnavailable))
+    return isinstance(error, (*_NOT_DONE, StoreUnavailable))
 
 
-def not_done(groups: Sequence[SentGroup], answers: Sequence[Any]) -> list[SentGroup]:
+def not_done(groups: Sequence[_SentGroup], answers: Sequence[Any]) -> list[_SentGroup]:
     """The groups that were surely not carried out, and may be sent again in their order. Raises StoreUnavailable where one was sent
     and not answered.
 
@@ -360,12 +360,12 @@ def not_done(groups: Sequence[SentGroup], answers: Sequence[Any]) -> list[SentGr
     return [group for group in refused if group.slot not in mixed]
 
 
-def _is_refused(group: SentGroup, answers: Sequence[Any]) -> bool:
+def _is_refused(group: _SentGroup, answers: Sequence[Any]) -> bool:
     """Whether nothing of it was carried out: of what stands between MULTI and EXEC all is refused where one command is."""
     last = answers[group.numbers[-1]]
     if group.key is None:
-        return surely_not(last)
-    return isinstance(last, Exception) and any(surely_not(answers[number]) for number in group.numbers)
+        return _surely_not(last)
+    return isinstance(last, Exception) and any(_surely_not(answers[number]) for number in group.numbers)
 
 
 _T = TypeVar("_T")
@@ -383,12 +383,12 @@ class ClusterWire(Wire):
         self.patience, self.answer_seconds = client.patience, client.timeout
         self.cluster = client.slots
         """The nodes of the Cluster."""
-        self._links: dict[str, NodeLink] = {}
+        self._links: dict[str, _NodeLink] = {}
         self._at: dict[int, str] = {}
         """By slot the node that it was used on last: where that changes, what is remembered may be of another history."""
         self._scripts: dict[str, Script] = {}
         """What every node is to know once it is connected."""
-        self._owed: deque[Owed] = deque()
+        self._owed: deque[_Owed] = deque()
         self.generation = 1
 
     @property
@@ -418,7 +418,7 @@ class ClusterWire(Wire):
 
     def node_of(self, key: Argument) -> str:
         """The node that holds a key, host:port. Raises StoreUnavailable."""
-        return self.cluster.node_of(slot_of(as_key(key))).name
+        return self.cluster.node_of(slot_of(_as_key(key))).name
 
     def servers(self) -> list[tuple[str, ServerWire]]:
         """Each primary by name and the wire to it. Raises StoreUnavailable where nobody tells the nodes."""
@@ -427,18 +427,18 @@ class ClusterWire(Wire):
             try:
                 found.append((node.name, self._linked(node)))
             except StoreUnavailable as error:
-                link = NodeLink(node.client)  # which says so once it is asked, and asks nobody again
+                link = _NodeLink(node.client)  # which says so once it is asked, and asks nobody again
                 link.failed = error
                 found.append((node.name, link))
         return found
 
     def at(self, key: Argument) -> ServerWire:
         """The wire to the node that holds a key, for a command about that server. Raises StoreUnavailable."""
-        return self._patient(lambda: self._link(slot_of(as_key(key)))[1])
+        return self._patient(lambda: self._link(slot_of(_as_key(key)))[1])
 
     def standing(self, key: Argument) -> object:
         """The connection to the node that holds a key, as far as this wire has one: another after each loss."""
-        return self._links.get(self._at.get(slot_of(as_key(key)), ""))
+        return self._links.get(self._at.get(slot_of(_as_key(key)), ""))
 
     # What is sent now and answered later: nothing is sent again.
 
@@ -448,17 +448,17 @@ class ClusterWire(Wire):
         if many is None or (len(many.streams) == 1 and many.block_ms is None):
             self._owed.append(self._sent(arguments))
         else:
-            self._owed.append(Fan(many, self._ask_all(many)))
+            self._owed.append(_Fan(many, self._ask_all(many)))
 
     def send_together(self, commands: Sequence[bytes]) -> None:
         """Send packed EVALSHAs, in one write a node."""
         owed = [self._placed(key_of_packed(command)) for command in commands]
-        by_link: dict[NodeLink, list[bytes]] = {}
+        by_link: dict[_NodeLink, list[bytes]] = {}
         for one, command in zip(owed, commands, strict=True):
-            if isinstance(one, Part):
+            if isinstance(one, _Part):
                 by_link.setdefault(one.link, []).append(command)
         self._owed.extend(owed)
-        names = {one.link: one.node for one in owed if isinstance(one, Part)}
+        names = {one.link: one.node for one in owed if isinstance(one, _Part)}
         for link, some in by_link.items():
             try:
                 link.send_together(some)
@@ -470,7 +470,7 @@ class ClusterWire(Wire):
         if not self._owed:
             raise cut()
         owed = self._owed.popleft()
-        if isinstance(owed, Fan):
+        if isinstance(owed, _Fan):
             return self._read_all(owed, timeout)
         answer = self._answer(owed, timeout)
         if isinstance(answer, Exception):
@@ -503,10 +503,10 @@ class ClusterWire(Wire):
     def pipeline(self, commands: Sequence[Sequence[Argument]]) -> list[Any]:
         """Many commands in one write a node; an answer that is a refusal stands as its `redis.ResponseError`. What stands between
         MULTI and EXEC is of one slot."""
-        groups = grouped(commands)
+        groups = _grouped(commands)
         written = {group.slot for group in groups if group.writes}  # of these a read keeps its place behind a write
         answers: list[Any] = [None] * len(commands)
-        turns, again = Retries(self.patience), groups
+        turns, again = _Retries(self.patience), groups
         while again:
             self._answer_groups(again, commands, answers)
             for group in (one for one in again if one.slot not in written):
@@ -531,7 +531,7 @@ class ClusterWire(Wire):
 
     def evalsha(self, script: Script, keys: Sequence[Argument], arguments: Sequence[Argument]) -> list[Argument]:
         """The command that runs a script, which is loaded on the node of its keys."""
-        name, link = self._link(slot_of(as_key(keys[0])))
+        name, link = self._link(slot_of(_as_key(keys[0])))
         self._told_by(name, link, lambda: link.load(script))
         return ["EVALSHA", script.sha, len(keys), *keys, *arguments]
 
@@ -556,17 +556,17 @@ class ClusterWire(Wire):
     def about(self, keys: Sequence[Argument], commands: Sequence[Sequence[Argument]]) -> list[list[Any]]:
         """For each key what its node answers to commands about all that was written down this wire; nothing of one that was
         lost."""
-        names = [self._at.get(slot_of(as_key(key)), "") for key in keys]
-        asked: dict[str, list[Part | LostAnswer]] = {}
+        names = [self._at.get(slot_of(_as_key(key)), "") for key in keys]
+        asked: dict[str, list[_Part | _LostAnswer]] = {}
         for name in dict.fromkeys(names):
             if (link := self._links.get(name)) is not None:
-                asked[name] = [self._sent_on(Part(name, link), command) for command in commands]
+                asked[name] = [self._sent_on(_Part(name, link), command) for command in commands]
         told = {name: [self._answer(one) for one in owed] for name, owed in asked.items()}
-        return [[] if is_lost(told.get(name, ())) else told.get(name, []) for name in names]
+        return [[] if _is_lost(told.get(name, ())) else told.get(name, []) for name in names]
 
     # How it is done.
 
-    def _link(self, slot: int) -> tuple[str, NodeLink]:
+    def _link(self, slot: int) -> tuple[str, _NodeLink]:
         """The node of a slot and a connection to it. Raises StoreUnavailable, with nothing sent."""
         node = self.cluster.node_of(slot)
         before = self._at.get(slot)
@@ -583,14 +583,14 @@ class ClusterWire(Wire):
         self._at[slot] = node.name
         return node.name, link
 
-    def _linked(self, node: ClusterNode) -> NodeLink:
+    def _linked(self, node: ClusterNode) -> _NodeLink:
         """A connection to a node. Raises StoreUnavailable, with nothing sent."""
         link = self._links.get(node.name)
         if link is not None and link.is_open:
             return link
         if link is not None:  # it broke while somebody asked about the server
             self._lose(node.name, link)
-        link = NodeLink(node.client)
+        link = _NodeLink(node.client)
         link.seals = self.seals
         try:
             self.cluster.look(node)
@@ -606,7 +606,7 @@ class ClusterWire(Wire):
         self._links[node.name] = link
         return link
 
-    def _lose(self, name: str, link: NodeLink, error: StoreUnavailable | None = None) -> None:
+    def _lose(self, name: str, link: _NodeLink, error: StoreUnavailable | None = None) -> None:
         """Drop a node's connection; what it owes never comes."""
         link.close()
         if self._links.get(name) is not link:
@@ -614,10 +614,10 @@ class ClusterWire(Wire):
         del self._links[name]
         self.generation += 1
         lost = told_of(name, error or cut())
-        self._owed = deque(lost_of(one, link, lost) for one in self._owed)
+        self._owed = deque(_lost_of(one, link, lost) for one in self._owed)
         self.cluster.refresh(name)
 
-    def _told_by(self, name: str, link: NodeLink, work: Callable[[], _T]) -> _T:
+    def _told_by(self, name: str, link: _NodeLink, work: Callable[[], _T]) -> _T:
         """Do something on a link. Raises what that raises; a loss with the node's name."""
         try:
             return work()
@@ -625,35 +625,35 @@ class ClusterWire(Wire):
             self._lose(name, link, error)
             raise told_of(name, error) from error
 
-    def _on_links(self, work: Callable[[NodeLink], None]) -> None:
+    def _on_links(self, work: Callable[[_NodeLink], None]) -> None:
         for name, link in list(self._links.items()):
             try:
                 work(link)
             except StoreUnavailable as error:
                 self._lose(name, link, error)
 
-    def _placed(self, key: bytes) -> Part | LostAnswer:
+    def _placed(self, key: bytes) -> _Part | _LostAnswer:
         slot = slot_of(key)
         try:
-            return Part(*self._link(slot), slot)
+            return _Part(*self._link(slot), slot)
         except StoreUnavailable as error:
-            return LostAnswer(error)
+            return _LostAnswer(error)
 
-    def _sent(self, command: Sequence[Argument]) -> Part | LostAnswer:
-        placed = self._placed(key_needed(command))
-        return placed if isinstance(placed, LostAnswer) else self._sent_on(placed, command)
+    def _sent(self, command: Sequence[Argument]) -> _Part | _LostAnswer:
+        placed = self._placed(_key_needed(command))
+        return placed if isinstance(placed, _LostAnswer) else self._sent_on(placed, command)
 
-    def _sent_on(self, part: Part, command: Sequence[Argument]) -> Part | LostAnswer:
+    def _sent_on(self, part: _Part, command: Sequence[Argument]) -> _Part | _LostAnswer:
         try:
             part.link.send(*command)
         except StoreUnavailable as error:
             self._lose(part.node, part.link, error)
-            return LostAnswer(told_of(part.node, error))
+            return _LostAnswer(told_of(part.node, error))
         return part
 
-    def _answer(self, owed: Part | LostAnswer, timeout: float | None = None) -> Any:
+    def _answer(self, owed: _Part | _LostAnswer, timeout: float | None = None) -> Any:
         """What a node answers; a refusal or a loss as its error."""
-        if isinstance(owed, LostAnswer):
+        if isinstance(owed, _LostAnswer):
             return owed.error
         if self._links.get(owed.node) is not owed.link:
             return told_of(owed.node, cut())
@@ -669,7 +669,7 @@ class ClusterWire(Wire):
 
     def _followed(self, command: Sequence[Argument], answer: Any) -> Any:
         """The answer to a read; where its key left with a slot that is being moved, of the node that has it by now."""
-        if not is_on_its_way(answer) or word(command[0]) not in READS or len(spread(command)) > 1:
+        if not _is_on_its_way(answer) or word(command[0]) not in READS or len(spread(command)) > 1:
             return answer
         node = self.cluster.asked(answer)
         if node is None:
@@ -678,24 +678,24 @@ class ClusterWire(Wire):
             link = self._linked(node)
         except StoreUnavailable:
             return answer
-        owed = [self._sent_on(Part(node.name, link, answer.slot_id), one) for one in (["ASKING"], command)]
+        owed = [self._sent_on(_Part(node.name, link, answer.slot_id), one) for one in (["ASKING"], command)]
         found = [self._answer(one) for one in owed][-1]
-        return answer if surely_not(found) or isinstance(found, StoreUnavailable) else found
+        return answer if _surely_not(found) or isinstance(found, StoreUnavailable) else found
 
-    def _await(self, owed: Part, seconds: float) -> None:
+    def _await(self, owed: _Part, seconds: float) -> None:
         """Wait until an answer begins to come. Raises StoreUnavailable where none does, or once the node is no primary any more:
         one that hangs is replaced long before a time-out."""
         end = monotonic() + seconds
         while not owed.link.answers_within(min(HANGS_SECONDS, max(end - monotonic(), 0.0))):
             self.cluster.refresh(owed.node)
             if not self.cluster.is_primary(owed.node):
-                raise StoreUnavailable(f"it does not answer, and another took its place; {UNKNOWN}", retry_after=1)
+                raise StoreUnavailable(f"it does not answer, and another took its place; {_UNKNOWN}", retry_after=1)
             if monotonic() >= end:
-                raise StoreUnavailable(f"Redis did not answer in time ({seconds:g} s); {UNKNOWN}", retry_after=1)
+                raise StoreUnavailable(f"Redis did not answer in time ({seconds:g} s); {_UNKNOWN}", retry_after=1)
 
     def _heard(self, error: redis.ResponseError, node: str, slot: int | None) -> None:
         """Take in what a refusal tells of the cluster, and have it say what it is about (`as_store_error`)."""
-        if isinstance(error, NOT_DONE):
+        if isinstance(error, _NOT_DONE):
             vars(error)["about"] = {"node": node} if isinstance(error, ClusterDownError) else {"slot": slot}
         if isinstance(error, MovedError):
             self.cluster.moved(error)
@@ -704,37 +704,37 @@ class ClusterWire(Wire):
 
     def _patient(self, once: Callable[[], _T]) -> _T:
         """Do it, and again while it cannot be carried out. Raises `redis.ResponseError` or StoreUnavailable."""
-        turns = Retries(self.patience)
+        turns = _Retries(self.patience)
         while True:
             try:
                 return once()
-            except (*NOT_DONE, StoreUnavailable) as error:
-                if not surely_not(error) or not turns.again([error]):
+            except (*_NOT_DONE, StoreUnavailable) as error:
+                if not _surely_not(error) or not turns.again([error]):
                     raise
             self._pause(turns)
 
-    def _pause(self, turns: Retries) -> None:
+    def _pause(self, turns: _Retries) -> None:
         if turns.pause:
             sleep(turns.pause)
             self.cluster.refresh()
 
     def _answer_groups(
-        self, groups: Sequence[SentGroup], commands: Sequence[Sequence[Argument]], answers: list[Any]
+        self, groups: Sequence[_SentGroup], commands: Sequence[Sequence[Argument]], answers: list[Any]
     ) -> None:
         """All answers to these; a refusal or a loss as its error. What stands between MULTI and EXEC goes down one link."""
-        asked: list[tuple[int, list[Part | LostAnswer]]] = []
-        by_link: dict[NodeLink, list[Sequence[Argument]]] = {}
-        names: dict[NodeLink, str] = {}
+        asked: list[tuple[int, list[_Part | _LostAnswer]]] = []
+        by_link: dict[_NodeLink, list[Sequence[Argument]]] = {}
+        names: dict[_NodeLink, str] = {}
         for group in groups:
             one = self._placed(group.key) if group.key is not None else None
             for number in group.numbers:
                 parts = (
                     [(one, commands[number])]
                     if one is not None
-                    else [(self._placed(key_needed(part)), part) for part in spread(commands[number])]
+                    else [(self._placed(_key_needed(part)), part) for part in spread(commands[number])]
                 )
                 for placed, command in parts:
-                    if isinstance(placed, Part):
+                    if isinstance(placed, _Part):
                         by_link.setdefault(placed.link, []).append(command)
                         names[placed.link] = placed.node
                 asked.append((number, [placed for placed, _ in parts]))
@@ -746,10 +746,10 @@ class ClusterWire(Wire):
         for number, owed in asked:
             answers[number] = merged([self._answer(one) for one in owed])
 
-    def _ask_all(self, many: ReadMany) -> list[Part | LostAnswer]:
+    def _ask_all(self, many: _ReadMany) -> list[_Part | _LostAnswer]:
         return [self._sent(["XREAD", *many.options, "STREAMS", stream, after]) for stream, after in many.streams]
 
-    def _read_all(self, fan: Fan, timeout: float | None) -> list[Any] | None:
+    def _read_all(self, fan: _Fan, timeout: float | None) -> list[Any] | None:
         """What there is on any of these streams; waits, by looking, until there is something or the time is over.
 
         One that cannot be read keeps no other from being told; it raises once there is nothing to tell, after `patience`.
@@ -761,7 +761,7 @@ class ClusterWire(Wire):
                 return found
             wrong = next((one for one in answers if isinstance(one, Exception)), None)
             now = monotonic()
-            if wrong is not None and (self._owed or not may_pass(wrong) or now >= fan.began + self.patience):
+            if wrong is not None and (self._owed or not _may_pass(wrong) or now >= fan.began + self.patience):
                 raise wrong
             left = 0.0 if self._owed else (fan.until if wrong is None else fan.began + self.patience) - now
             if left <= 0:
@@ -770,10 +770,10 @@ class ClusterWire(Wire):
             fan.parts = self._ask_all(fan.many)
 
 
-PATIENCE_SECONDS = 5.0
+_PATIENCE_SECONDS = 5.0
 """How long a question waits for what cannot be carried out yet: a failover takes 4 to 5 s, most moves of a slot less."""
 
-DIAL_SECONDS = 2.0
+_DIAL_SECONDS = 2.0
 """How long a node may take to let us in, or to go on with an answer: one that hangs must not keep the others waiting."""
 
 
@@ -797,14 +797,14 @@ class ClusterClient(StoreClient):
         each = {**options, **address.options, **({"ssl": True} if address.tls else {})}
         each.pop("db", None)
         timeout = float(each["socket_timeout"])
-        each["socket_timeout"] = each["socket_connect_timeout"] = min(timeout, DIAL_SECONDS)
+        each["socket_timeout"] = each["socket_connect_timeout"] = min(timeout, _DIAL_SECONDS)
         try:
             found = cls(host=first.host, port=first.port, **each)
         except TypeError as error:  # an option that redis-py does not know, by its name
             raise ValueError(f"an option in the URL's query that there is: {error}") from None
         found.seals = seals
         found.slots = SlotMap(address.places, each)
-        found.patience, found.timeout = PATIENCE_SECONDS, timeout
+        found.patience, found.timeout = _PATIENCE_SECONDS, timeout
         found._beside = WirePool(found)
         seals.read_check = found.read_check
         return found

@@ -21,7 +21,7 @@ from engramlog_server.events.partitions import SLOTS
 from engramlog_server.events.redis.address import ServerPlace
 from engramlog_server.events.redis.wire import AGAIN, Wire, as_store_error
 
-NONE = ""
+_NONE = ""
 """The name of no node."""
 MOST_NODES = 1_024
 """Nodes, replicas among them, of which a map is taken; a cluster has up to 1,000."""
@@ -46,7 +46,7 @@ class NotACluster(ValueError):
     """An answer that no node of a cluster gives."""
 
 
-class ToldSlots(NamedTuple):
+class _ToldSlots(NamedTuple):
     """A map of slots."""
 
     slots: list[str]
@@ -59,7 +59,7 @@ class ToldSlots(NamedTuple):
     @property
     def covered(self) -> int:
         """How many slots have a node."""
-        return SLOTS - self.slots.count(NONE)
+        return SLOTS - self.slots.count(_NONE)
 
 
 def place_of(host: Any, port: Any) -> ServerPlace | None:
@@ -72,9 +72,9 @@ def place_of(host: Any, port: Any) -> ServerPlace | None:
     return ServerPlace(name, port)
 
 
-def read_slots(answer: Any, asked: str) -> ToldSlots:
+def read_slots(answer: Any, asked: str) -> _ToldSlots:
     """The map in an answer to CLUSTER SLOTS; `asked`: the host that was asked, which a node may leave out. Raises NotACluster."""
-    told = ToldSlots([NONE] * SLOTS, {}, {})
+    told = _ToldSlots([_NONE] * SLOTS, {}, {})
     try:
         for row in answer:
             first, last, names = int(row[0]), int(row[1]), _names(row[_PRIMARY:], asked, told.places)
@@ -105,20 +105,20 @@ def _names(nodes: Any, asked: str, places: dict[str, ServerPlace]) -> list[str]:
 
 REFRESH_SECONDS = 0.1
 """How soon after an answer the nodes are asked again at the earliest, for all threads together."""
-STALE_SECONDS = 30.0
+_STALE_SECONDS = 30.0
 """From when on a map is asked for anew by whoever wants all nodes: who has a slot that was moved says so himself."""
 ANSWER_SECONDS = 1.0
 """How long a node may take to say where slots are, or that it lives."""
 UNREACHED_SECONDS, MOST_UNREACHED_SECONDS = 0.5, 4.0
 """How long a node that could not be reached is not asked again, by anybody of this process: at first; and at most of one that lets
 whoever asks wait, since others wait for him."""
-FAILED_SECONDS = 10.0
+_FAILED_SECONDS = 10.0
 """How long such a node is the last to be asked where slots are."""
-MOST_TRIED = 8
+_MOST_TRIED = 8
 """Nodes that are tried at most, beside those of the URL."""
-ASKING_SECONDS = 4.0
+_ASKING_SECONDS = 4.0
 """For how long one thread goes on to ask while nodes let it wait."""
-MOST_ASKED = 4
+_MOST_ASKED = 4
 """Nodes that are asked at most, of those that answer, while some slots are nobody's to all of them."""
 
 
@@ -149,7 +149,7 @@ class SlotMap:
         self._options = {**options, "retry": Retry(NoBackoff(), 0)}
         shortest = min(ANSWER_SECONDS, options.get("socket_timeout") or ANSWER_SECONDS)
         self._asking = {**self._options, "socket_timeout": shortest, "socket_connect_timeout": shortest}
-        self._told: ToldSlots | None = None
+        self._told: _ToldSlots | None = None
         self._clients: dict[str, redis.Redis] = {}
         self._askers: dict[str, redis.Redis] = {}
         self._silent: dict[str, _Silent] = {}
@@ -165,10 +165,10 @@ class SlotMap:
     def node_of(self, slot: int) -> ClusterNode:
         """The primary that holds a slot. Raises StoreUnavailable where none does, or nobody tells."""
         told = self._known()
-        if told.slots[slot] == NONE:
+        if told.slots[slot] == _NONE:
             self.refresh()
             told = self._known()
-        if (name := told.slots[slot]) == NONE:
+        if (name := told.slots[slot]) == _NONE:
             raise StoreUnavailable(
                 f"no node of the cluster holds slot {slot}; {AGAIN}", retry_after=1, not_done=True, slot=slot
             )
@@ -185,12 +185,12 @@ class SlotMap:
     def primaries(self) -> list[ClusterNode]:
         """All primaries, by name. Raises StoreUnavailable."""
         told = self._recent()
-        return [self._node(told.places[name]) for name in sorted(set(told.slots) - {NONE})]
+        return [self._node(told.places[name]) for name in sorted(set(told.slots) - {_NONE})]
 
     def replicas_of(self) -> dict[str, list[str]]:
         """By primary the names of its replicas, as the cluster tells them. Raises StoreUnavailable."""
         told = self._recent()
-        return {name: sorted(told.replicas.get(name, ())) for name in sorted(set(told.slots) - {NONE})}
+        return {name: sorted(told.replicas.get(name, ())) for name in sorted(set(told.slots) - {_NONE})}
 
     def beside(self, name: str) -> redis.Redis:
         """A client of a node that holds no slots, by its name, such as a replica; nothing is connected yet."""
@@ -202,7 +202,7 @@ class SlotMap:
         found: dict[str, int] = {}
         for name in self._recent().slots:
             found[name] = found.get(name, 0) + 1
-        found.pop(NONE, None)
+        found.pop(_NONE, None)
         return dict(sorted(found.items()))
 
     def moved(self, error: MovedError) -> None:
@@ -270,7 +270,7 @@ class SlotMap:
         for client in clients:
             client.close()
 
-    def _known(self) -> ToldSlots:
+    def _known(self) -> _ToldSlots:
         if (told := self._told) is not None:
             return told
         with self._turn:
@@ -285,14 +285,14 @@ class SlotMap:
             self._take(found)
             return found
 
-    def _recent(self) -> ToldSlots:
+    def _recent(self) -> _ToldSlots:
         """The map, asked for anew where it is old."""
         self._known()
-        if monotonic() - self._asked_at > STALE_SECONDS:
+        if monotonic() - self._asked_at > _STALE_SECONDS:
             self.refresh()
         return self._known()
 
-    def _take(self, found: ToldSlots) -> None:
+    def _take(self, found: _ToldSlots) -> None:
         """Go on with this map, and let go of whom it does not name."""
         self._told = found
         kept = found.places.keys() | self._places.keys()
@@ -304,12 +304,12 @@ class SlotMap:
         for name in self._silent.keys() - kept:
             self._silent.pop(name, None)
 
-    def _ask(self) -> tuple[ToldSlots | None, Exception | None]:
+    def _ask(self) -> tuple[_ToldSlots | None, Exception | None]:
         """The map as told by one node, and why others told none. The first that has every slot; else who has most of some."""
-        best: ToldSlots | None = None
+        best: _ToldSlots | None = None
         wrong: Exception | None = None
         answered = 0
-        end = monotonic() + ASKING_SECONDS
+        end = monotonic() + _ASKING_SECONDS
         for place in self._in_turn():
             if wrong is not None and monotonic() >= end:
                 break
@@ -326,7 +326,7 @@ class SlotMap:
             answered += 1
             if best is None or found.covered > best.covered:
                 best = found
-            if best.covered == SLOTS or answered >= MOST_ASKED:
+            if best.covered == SLOTS or answered >= _MOST_ASKED:
                 break
         return best, wrong
 
@@ -334,11 +334,11 @@ class SlotMap:
         """Whom to ask: some of those that are known, by turns, so that one that is behind is not asked for ever; then those of the
         URL; who did not answer of late comes last."""
         now = monotonic()
-        silent = {name for name, one in list(self._silent.items()) if now - one.at < FAILED_SECONDS}
+        silent = {name for name, one in list(self._silent.items()) if now - one.at < _FAILED_SECONDS}
         known = [] if self._told is None else list(self._told.places.values())
         self._turns += 1
         at = self._turns % max(len(known), 1)
-        turned = sorted([*known[at:], *known[:at]], key=lambda place: str(place) in silent)[:MOST_TRIED]
+        turned = sorted([*known[at:], *known[:at]], key=lambda place: str(place) in silent)[:_MOST_TRIED]
         places = dict.fromkeys([*turned, *self._places.values()])
         return sorted(places, key=lambda place: str(place) in silent)
 
@@ -389,7 +389,7 @@ def _again(error: StoreUnavailable) -> StoreUnavailable:
     return StoreUnavailable(error.message, not_done=error.not_done, **error.context)
 
 
-GONE = frozenset({"fail", "noaddr"})
+_GONE = frozenset({"fail", "noaddr"})
 """Flags of a node that the others take for gone."""
 
 
@@ -431,7 +431,7 @@ def read_nodes(told: str) -> list[KnownNode]:
             continue
         name = address.partition(",")[0].partition("@")[0]
         many = sum(map(_slots_in, slots))
-        found.append(KnownNode(name, node_id, "" if follows == "-" else follows, many, bool(known & GONE)))
+        found.append(KnownNode(name, node_id, "" if follows == "-" else follows, many, bool(known & _GONE)))
     return found
 
 
