@@ -208,7 +208,9 @@ class LogProof:
             )
 
 
-def _held_entries(answer: Sequence[tuple[bytes, list[bytes]]], after: int, tag: str) -> list[tuple[Stored, list[bytes]]]:
+def _held_entries(
+    answer: Sequence[tuple[bytes, list[bytes]]], after: int, tag: str
+) -> list[tuple[Stored, list[bytes]]]:
     """Entries as Redis sends them, with their fields and values as they are. Raises LogGap where they do not follow on `after`."""
     stored = entries(list(answer), tag)
     if not stored:

@@ -15,10 +15,15 @@ import msgspec
 
 Severity = Literal["stopped", "warning"]
 Tell = Callable[..., None]
+"""Logs a fact with its context."""
 MOST_TEXT = 500
 """Characters of an alarm's text at most."""
 MOST_SUBJECT = 120
 """Characters of a subject at most."""
+
+
+def silent(_fact: str, **_context: Any) -> None:
+    """Log nothing."""
 
 
 class AlarmKind(NamedTuple):

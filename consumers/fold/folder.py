@@ -15,6 +15,7 @@ from itertools import islice
 from time import monotonic
 from typing import Any
 
+from engramlog_server.events.alarms import Tell, silent
 from engramlog_server.events.cipher import BODY_MARK, ValueCipher
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import OwnerErased, StoreUnavailable, UndecodableEvent
@@ -55,16 +56,11 @@ from engramlog_server.projections.reports.statistics import Tally
 
 LOOKED_AT = 500
 """Owners whose unread event is looked at together."""
-Tell = Callable[..., None]
 Probe = Callable[[str], None]
 _CACHED_MEMORIES = 200_000
 """Records a folder keeps at most; the least recently folded owners leave first."""
 CACHED_BY_A_WORKER = 600_000
 """Records that all folders of a worker keep together, about 1.1 GB."""
-
-
-def silent(_fact: str, **_context: Any) -> None:
-    """Tells nobody."""
 
 
 def unprobed(_point: str) -> None:

@@ -12,7 +12,7 @@ from itertools import islice
 from time import monotonic
 from typing import NamedTuple, TypeVar
 
-from engramlog_server.consumers.fold.folder import CommitLane, PartitionFolder, Tell
+from engramlog_server.consumers.fold.folder import CommitLane, PartitionFolder
 from engramlog_server.events.alarms import (
     CLUSTER_WAITS,
     INBOX_FULL,
@@ -21,6 +21,7 @@ from engramlog_server.events.alarms import (
     OWNER_QUARANTINED,
     PARTITION_GAP,
     Alarms,
+    Tell,
 )
 from engramlog_server.events.errors import DamagedState, FoldError, LogGap, LogRolledBack, StoreUnavailable
 from engramlog_server.events.partitions import LogKeys, crc16, position_text, ranges

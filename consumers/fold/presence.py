@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from time import monotonic
 from typing import Any
 
 import msgspec
 
+from engramlog_server.events.alarms import Tell, silent
 from engramlog_server.events.errors import StoreUnavailable
 from engramlog_server.events.partitions import WORKERS_KEY
 from engramlog_server.events.redis.server import redis_ms
@@ -21,13 +22,8 @@ RATE_BEATS = 11
 """Signs of life over which a worker tells how fast it folds: of about ten seconds."""
 TELL_SECONDS = 60.0
 """How often it is told at most that nobody could be told."""
-Tell = Callable[..., None]
 FORGET_AFTER = 20
 """Presence entries older than this many lease times are removed by whoever sees them."""
-
-
-def untold(_fact: str, **_context: Any) -> None:
-    """Tells nobody."""
 
 
 def fair_share(workers: Sequence[str], me: str, partitions: int) -> int:
@@ -46,7 +42,7 @@ class Presence:
         worker_id: str,
         lease_ms: int,
         facts: Mapping[str, Any],
-        tell: Tell = untold,
+        tell: Tell = silent,
         *,
         version: int = PROJECTION_VERSION,
     ) -> None:

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import msgspec
 import redis
 
-from engramlog_server.consumers.fold.folder import CommitLane, PartitionFolder, Probe, Tell, silent, unprobed
-from engramlog_server.events.alarms import Alarms
+from engramlog_server.consumers.fold.folder import CommitLane, PartitionFolder, Probe, unprobed
+from engramlog_server.events.alarms import Alarms, Tell, silent
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import DamagedState, LostLease, StoreError, StoreFull, StoreUnavailable
 from engramlog_server.events.heads import Head

@@ -24,14 +24,12 @@ from engramlog_server.consumers.fold.folder import (
     FoldFigures,
     PartitionFolder,
     Probe,
-    Tell,
-    silent,
     unprobed,
 )
 from engramlog_server.consumers.fold.held import LOOK_SECONDS, STANDING_SECONDS, STANDS_STILL, HeldPartitions
 from engramlog_server.consumers.fold.presence import LEASE_MS, Presence, fair_share
 from engramlog_server.consumers.fold.rebuild import tell_left_build
-from engramlog_server.events.alarms import Alarms, TellingAlarms
+from engramlog_server.events.alarms import Alarms, Tell, TellingAlarms, silent
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import FoldError, LostLease, StoreError, StoreUnavailable
 from engramlog_server.events.partitions import LogKeys, ranges

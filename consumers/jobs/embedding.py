@@ -12,7 +12,6 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
 
-from engramlog_server.consumers.fold.folder import Tell, silent
 from engramlog_server.consumers.jobs.owner_texts import (
     OwnerTexts,
     Text,
@@ -21,6 +20,7 @@ from engramlog_server.consumers.jobs.owner_texts import (
     rejections_text,
     version_text,
 )
+from engramlog_server.events.alarms import Tell, silent
 from engramlog_server.events.errors import BadSetting, EmbedderFailed, EngramlogError, StoreError
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.events.redis.secrets import usable_secret

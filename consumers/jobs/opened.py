@@ -11,11 +11,10 @@ from typing import Any, Generic, NamedTuple, TypeVar
 import redis
 from rq.timeouts import JobTimeoutException
 
-from engramlog_server.consumers.fold.folder import Tell
 from engramlog_server.consumers.jobs.episodes import EXTRACTIVE, Seen
 from engramlog_server.consumers.jobs.lifecycle import RULE, LifecycleJobs, owners_of
 from engramlog_server.consumers.jobs.schedule import schedule_key
-from engramlog_server.events.alarms import OWNER_TOO_LARGE, Alarms
+from engramlog_server.events.alarms import OWNER_TOO_LARGE, Alarms, Tell
 from engramlog_server.events.errors import (
     OF_THE_STORE,
     EngramlogError,

@@ -35,7 +35,6 @@ from rq.job import Job, JobStatus
 from rq.registry import FailedJobRegistry, FinishedJobRegistry, ScheduledJobRegistry, StartedJobRegistry
 from rq.utils import current_timestamp, now, utcparse
 
-from engramlog_server.consumers.fold.folder import Tell, silent
 from engramlog_server.consumers.fold.presence import LEASE_MS
 from engramlog_server.consumers.jobs.embedding import mark_of, walked_to
 from engramlog_server.consumers.jobs.owner_texts import folded_to, live_build
@@ -50,7 +49,7 @@ from engramlog_server.consumers.jobs.schedule import (
     queue_name,
     schedule_key,
 )
-from engramlog_server.events.alarms import Alarms
+from engramlog_server.events.alarms import Alarms, Tell, silent
 from engramlog_server.events.errors import untold
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.server import redis_ms

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, NamedTuple
 
-from engramlog_server.consumers.fold.folder import Tell, silent
 from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs, LifecycleRun
+from engramlog_server.events.alarms import Tell, silent
 from engramlog_server.events.errors import ModelFailed
 from engramlog_server.projections.checks import Check, unchecked
 from engramlog_server.projections.lifecycle import COMPARING, FINAL, JOBS, LEVELS, MERGE, SUGGEST, Decision, plan

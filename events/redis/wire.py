@@ -535,17 +535,13 @@ def all_runs(wire: Wire) -> bytes | None:
     return b" ".join(run for run in runs if run) if all(runs) else None
 
 
-AT_ONCE = 500
-"""Runs in one write."""
-
-
 def run_many(wire: Wire, script: Script, asked: Sequence[tuple[Sequence[Argument], Sequence[Argument]]]) -> list[Any]:
     """The answers to a script run for each (keys, arguments), in their order. Raises StoreError at the first refusal; what was
     sent with it may have been carried out.
     """
     found: list[Any] = []
-    for start in range(0, len(asked), AT_ONCE):
-        some = asked[start : start + AT_ONCE]
+    for start in range(0, len(asked), _AT_ONCE):
+        some = asked[start : start + _AT_ONCE]
         answers = wire.pipeline([wire.evalsha(script, keys, arguments) for keys, arguments in some])
         for (keys, arguments), answer in zip(some, answers, strict=True):
             if isinstance(answer, redis.ResponseError):
