@@ -258,9 +258,12 @@ def encode(event: AnyEvent) -> bytes:
 
 def prepare(event: AnyEvent, word: Word = OWN_WORD) -> Prepared:
     """An event built by `events.validation.make_event` (so validated) made ready to append; `word`: how far it goes."""
-    quick = event.occurred_at.tzinfo is UTC and writes_itself(event.data)
-    body = write(event) if quick else encode(event)
-    return prepare_body(event.event_id, event.type, event.schema_version, event.owner, body, word)
+    return prepare_body(event.event_id, event.type, event.schema_version, event.owner, _encode_valid(event), word)
+
+
+def _encode_valid(event: AnyEvent) -> bytes:
+    """The bytes of `encode` for a valid event, written by msgspec if it writes the same."""
+    return write(event) if event.occurred_at.tzinfo is UTC and writes_itself(event.data) else encode(event)
 
 
 write = msgspec.json.Encoder(order="sorted").encode
@@ -524,7 +527,7 @@ def skeleton_of(kind: str, body: bytes) -> bytes:
     except UndecodableEvent:
         return body
     left = without_words(event)
-    return body if left is event or left == event else encode(left)
+    return body if left is event or left == event else _encode_valid(left)
 
 
 def is_left(one: Stored) -> bool:

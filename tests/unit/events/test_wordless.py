@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramlog_server.events.catalogue import EVENT_TYPES, LATEST_VERSION
-from engramlog_server.events.envelope import WORDS, AnyEvent, decode, encode, is_wordless, without_words
+from engramlog_server.events.envelope import WORDS, AnyEvent, decode, encode, is_wordless, skeleton_of, without_words
 from engramlog_server.events.schema import data_fields, envelope_fields
 from engramlog_server.projections.reports.erasure import words_in
 from tests.given.events import stored
@@ -155,7 +155,9 @@ def test_nothing_of_what_was_said_is_left_and_the_event_is_still_one(event_type:
 def test_all_that_stays_is_as_it_was(event_type: str) -> None:
     kind, document = golden(event_type)
     event = decode(kind, json.dumps(document).encode())
-    left = json.loads(encode(without_words(event)))
+    without = without_words(event)
+    assert skeleton_of(kind, encode(event)) == encode(without)
+    left = json.loads(encode(without))
     for goes in WORDS.get(event_type, ()):
         document["data"].pop(goes, None)
         left["data"].pop(goes, None)
@@ -188,6 +190,7 @@ def test_of_any_event_its_envelope_stays_and_taking_words_out_twice_is_taking_th
         assert _same(event, left)
         assert is_wordless(left)
         assert decode(one.kind, encode(left)) == left
+        assert skeleton_of(one.kind, one.body) == encode(left)
         kept = set(STAYS[event.type])
         before, after = (json.loads(encode(each))["data"] for each in (event, left))
         assert {name: value for name, value in before.items() if name in kept - {"accesses"}} == {
