@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from engramlog_server.projections.language.contradiction.relation import (
+    _cores,
+    _kinds,
+    _opposite_cores,
+    _opposites,
     answer,
-    cores,
-    kinds,
-    opposite_cores,
-    opposites,
     read,
     written,
 )
@@ -45,20 +45,20 @@ def test_an_answer_is_yes_or_no(text: str, expected: int) -> None:
 
 
 def test_opposites_are_mutual_and_nothing_is_its_own_opposite() -> None:
-    table = opposites()
+    table = _opposites()
     assert all(word in table[reverse] for word, reverses in table.items() for reverse in reverses)
     assert all(word not in reverses for word, reverses in table.items())
 
 
 def test_no_thing_is_a_kind_of_itself_and_kinds_of_kinds_count() -> None:
-    table = kinds()
+    table = _kinds()
     assert all(word not in above for word, above in table.items())
     assert "anim" in table["terrier"]
 
 
 def test_what_differs_between_two_texts_is_found_without_words() -> None:
-    assert cores("你还想学吗", "你还想教吗") == ("学", "教")
-    assert cores("同样", "同样") == ("", "")
-    assert cores("aa", "a") == ("a", "")
-    assert ("学", "教") in opposite_cores()
-    assert ("", "") not in opposite_cores()
+    assert _cores("你还想学吗", "你还想教吗") == ("学", "教")
+    assert _cores("同样", "同样") == ("", "")
+    assert _cores("aa", "a") == ("a", "")
+    assert ("学", "教") in _opposite_cores()
+    assert ("", "") not in _opposite_cores()
