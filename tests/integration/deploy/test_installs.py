@@ -87,10 +87,11 @@ def test_modules_of_a_project_s_own_with_the_names_of_our_folders_change_nothing
 Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
-def empty(python: Path, folder: Path) -> Run:
-    """Runs programs of a new environment with nothing else on PATH. Skips without a registry."""
+def empty(python: Path, folder: Path, *beside: str) -> Run:
+    """Runs programs of a new environment, with nothing on PATH but it and `beside`. Skips without a registry."""
     programs = folder / "env" / "bin"
-    environment = {"PATH": str(programs), "HOME": str(folder), "UV_PYTHON_DOWNLOADS": "never"} | {
+    uv = {"UV_PYTHON": str(python.resolve()), "UV_PYTHON_DOWNLOADS": "never"}  # it passes over that of an environment
+    environment = {"PATH": os.pathsep.join([str(programs), *beside]), "HOME": str(folder), **uv} | {
         key: value
         for key, value in os.environ.items()
         if key.startswith(("PIP_", "SSL_", "UV_")) or key.lower().endswith("_proxy")
@@ -116,7 +117,7 @@ def empty(python: Path, folder: Path) -> Run:
 def test_the_command_of_the_readme_runs_the_demo_of_both_wheels(wheels: list[Path], tmp_path: Path) -> None:
     """The program's wheel needs the client's, which is on no index: `--find-links` names the folder with both."""
     assert f"`{UVX}`" in (ROOT / "README.md").read_text("utf-8")
-    run = empty(Path(sys.executable), tmp_path)
+    run = empty(Path(sys.executable), tmp_path, os.defpath)
     assert run("python", "-m", "pip", "install", "--quiet", "uv").returncode == 0
     (tmp_path / "dist").symlink_to(wheels[0].parent)
     done = run("/bin/sh", "-c", UVX)
