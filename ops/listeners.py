@@ -19,8 +19,16 @@ from threading import Lock
 from time import monotonic
 from typing import Final, Literal, NamedTuple, NoReturn
 
-from engramlog_server.api.http.server.certificate import CERTIFICATE, KEY, Certificate, Clock
-from engramlog_server.api.http.server.listener import OF_THIS_MACHINE, OPERATE, Listener, check_host
+from engramlog_server.api.http.listener import (
+    CERTIFICATE,
+    KEY,
+    OF_THIS_MACHINE,
+    OPERATE,
+    Certificate,
+    Clock,
+    Listener,
+    check_host,
+)
 from engramlog_server.events.alarms import Alarms, ConditionAlarm, TellingAlarms
 from engramlog_server.events.errors import BadSetting
 from engramlog_server.events.text import is_loopback

@@ -11,17 +11,14 @@ from engramlog_server.api.admission import UNBOUNDED, Admission, AdmissionLimits
 from engramlog_server.api.application import Application
 from engramlog_server.api.choices import program_version
 from engramlog_server.api.http import problem
-from engramlog_server.api.http.callers import GONE, Admits, Callers, Provider, in_force_of, is_open, nobody
-from engramlog_server.api.http.document import describe
-from engramlog_server.api.http.feed import Feeds, Limits
+from engramlog_server.api.http.callers import GONE, Admits, Callers, Provider, Sessions, in_force_of, is_open, nobody
+from engramlog_server.api.http.document import describe, serve_console, serve_reference
+from engramlog_server.api.http.feed import Feeds, Limits, Waits
 from engramlog_server.api.http.guard import Guard, Refused, untold
 from engramlog_server.api.http.metrics import Metrics, MetricSources, readings
-from engramlog_server.api.http.pages import serve_console, serve_reference
-from engramlog_server.api.http.routes import commands, console, events, feed, operations, records, store
+from engramlog_server.api.http.routes import commands, console, events, operations, records
 from engramlog_server.api.http.routes.commands import AnswersFor, for_nobody
 from engramlog_server.api.http.routing import Parts
-from engramlog_server.api.http.sessions import Sessions
-from engramlog_server.api.http.waiting import Waits
 
 DESCRIPTION = """An event-sourced memory store for AI agents: one log, many readings, and a reason for every weight.
 
@@ -113,8 +110,9 @@ def create_app(
     app.state.admits, app.state.sessions, app.state.callers = admits, sessions, callers
     metrics.console_sessions.set_function(lambda: sessions.open)
     problem.install(app)
-    for module in (events, operations, records, feed, store, commands, console):
-        app.router.routes.extend(module.router.routes)  # include_router would make each a second time
+    of_store = (events.feed_router, console.store_router, commands.router, console.router)
+    for router in (events.router, operations.router, records.router, *of_store):
+        app.router.routes.extend(router.routes)  # include_router would make each a second time
     describe(app)
     serve_reference(app)
     serve_console(app)

@@ -7,25 +7,36 @@ Tools and resources run where their class of work says, for the owner of their c
 Every client puts the schemas of all tools into each prompt, so their size counts: they are one flat document each, without
 references and without unions with null. An argument that may be left out is not required. A list of objects is described by the
 names of their fields.
+
+Resources are what a client can show or attach without a tool call: JSON, of the connection's owner; reading leaves no trace. Over
+standard input and output a request that cannot be read is answered too, so that its sender does not wait.
 """
 
 from __future__ import annotations
 
+import json
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache, partial, wraps
 from importlib.resources import files
 from inspect import signature
-from typing import Annotated, Any, Literal, Protocol, get_args, get_origin, get_type_hints
+from types import TracebackType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Protocol, Self, get_args, get_origin, get_type_hints
+from urllib.parse import quote
 
+import orjson
+from anyio import EndOfStream
 from mcp.server import MCPServer
 from mcp.server.context import CallNext, ServerRequestContext
 from mcp.server.mcpserver import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError, ToolError
 from mcp.server.mcpserver.resources import ResourceSecurity
 from mcp.server.mcpserver.tools import Tool
+from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
+from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError
 from mcp_types import INVALID_PARAMS, ToolAnnotations
 from pydantic import Field, ValidationError
 from typing_extensions import is_typeddict
@@ -33,15 +44,15 @@ from typing_extensions import is_typeddict
 from engramlog_server.api.admission import Admission
 from engramlog_server.api.checks import asked_by, come_in_by, masked_name, refusal_told
 from engramlog_server.api.choices import decoded_id, program_version
-from engramlog_server.api.mcp.connection import Connection
-from engramlog_server.api.mcp.recorded import IDS, as_recorded, cleaned
-from engramlog_server.api.mcp.resources import ABOUT_URI, INBOX_URI, MEMORY_URI, RECENT_URI, Resources
+from engramlog_server.api.mcp.connection import IDS, Connection, ToolAnswer, as_recorded, cleaned, marked
 from engramlog_server.api.mcp.tools_audit import audit_tools
-from engramlog_server.api.mcp.tools_know import ContextTools, KnowTools
 from engramlog_server.api.mcp.tools_say import SayTools
-from engramlog_server.api.mcp.tools_search import SearchTools
+from engramlog_server.api.mcp.tools_search import ContextTools, KnowTools, SearchTools
 from engramlog_server.api.work import Work
 from engramlog_server.events.errors import AccessDenied, EngramlogError, InputError, NotFound
+
+if TYPE_CHECKING:
+    from mcp.shared._stream_protocols import ReadStream, WriteStream
 
 
 def admitted(function: Callable[..., Any], work: Work, admission: Admission) -> Callable[..., Any]:
@@ -356,3 +367,134 @@ def _flat(schema: Mapping[str, Any], definitions: Mapping[str, Any]) -> Schema:
     if "properties" in flat:
         flat["properties"] = {name: _flat(one, definitions) for name, one in flat["properties"].items()}
     return flat
+
+
+RECENT = 20
+ABOUT_URI = "memory://about"
+RECENT_URI = "memory://recent"
+INBOX_URI = "memory://inbox"
+MEMORY_URI = "memory://memories/{+memory_id}"
+
+
+class Resources:
+    """What can be read by its address."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    def about(self) -> str:
+        """Whose memories these are, how many, under which law they fade, and when the newest was active."""
+        with self._connection.session() as asked:
+            newest = asked.application.reader.list(asked.owner, limit=1)
+            law = asked.application.living.profile(asked.owner)
+        return _json(
+            {
+                "owner": asked.owner,
+                "memories": newest["total"],
+                "withheld": {one["reason"]: one["count"] for one in newest["withheld"]},
+                "newest_activity": next((one["last_activated_at"] for one in newest["memories"]), None),
+                "profile": law["profile"],
+                "position": newest["position"],
+                "behind": newest["behind"],
+                "tools": "search_memories finds memories; the prompt when_to_search says when to use it",
+            }
+        )
+
+    def recent(self) -> str:
+        """The twenty memories that were active last."""
+        with self._connection.session() as asked:
+            listed = asked.application.reader.list(asked.owner, limit=RECENT)
+        names = ("memory", "kind", "category", "created_at", "last_activated_at", "status")
+        found: Sequence[Mapping[str, Any]] = listed["memories"]
+        memories = [
+            {"id": one["id"], "score": one["weight"], "uri": _uri(one["id"])} | {name: one[name] for name in names}
+            for one in found
+        ]
+        told = {"owner": asked.owner, "total": listed["total"], "behind": listed["behind"], "memories": memories}
+        return _json(told)
+
+    def inbox(self) -> str:
+        """The twenty newest things that wait for a person: only the user answers them, and none of them counts before."""
+        with self._connection.session() as asked:
+            told = asked.application.inbox.page(asked.owner, limit=RECENT)
+        return _json({name: told[name] for name in ("owner", "items", "total", "position")})
+
+    def memory(self, memory_id: str) -> str:
+        """One memory, as `get_memory_detail` tells it; secrets stay withheld."""
+        with self._connection.session() as asked:
+            memory_id = asked.named(memory_id)
+            told = asked.application.reader.get(asked.owner, memory_id, trace=False)
+        return _json(dict(told))
+
+
+def _uri(memory_id: str) -> str:
+    return MEMORY_URI.replace("{+memory_id}", quote(memory_id, safe="/:@+"))
+
+
+def _json(document: ToolAnswer) -> str:
+    return orjson.dumps(marked(document), option=orjson.OPT_INDENT_2).decode()
+
+
+async def serve(server: MemoryServer) -> None:
+    """Answer until standard input ends. Standard output carries the protocol and nothing else."""
+    lowlevel = server._lowlevel_server  # as the SDK's own run_stdio_async
+    async with stdio_server() as (messages, answers):
+        readable = _Readable(messages, answers)
+        await lowlevel.run(readable, answers, lowlevel.create_initialization_options())
+
+
+class _Readable:
+    """The messages that can be read; a request that cannot, such as one with half a surrogate pair, is refused at once.
+
+    The SDK only logs such a line, and whoever asked would wait for ever.
+    """
+
+    def __init__(self, messages: ReadStream[SessionMessage | Exception], answers: WriteStream[SessionMessage]) -> None:
+        self._messages = messages
+        self._answers = answers
+
+    async def receive(self) -> SessionMessage | Exception:
+        """The next message; an exception stands for a line that is no request."""
+        while True:
+            message = await self._messages.receive()
+            refusal = refusal_of(message) if isinstance(message, ValidationError) else None
+            if refusal is None:
+                return message
+            await self._answers.send(SessionMessage(refusal))
+
+    async def aclose(self) -> None:
+        """Close what it reads from."""
+        await self._messages.aclose()
+
+    def __aiter__(self) -> Self:
+        return self
+
+    async def __anext__(self) -> SessionMessage | Exception:
+        try:
+            return await self.receive()
+        except EndOfStream:
+            raise StopAsyncIteration from None
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+
+def refusal_of(problem: ValidationError) -> JSONRPCError | None:
+    """The answer to a line that is no JSON to the SDK, if a request's id can be read in it all the same; it quotes nothing."""
+    found = problem.errors(include_url=False)[0]
+    if found["type"] != "json_invalid":
+        return None
+    try:
+        asked = json.loads(found["input"])
+    except (ValueError, RecursionError, TypeError):
+        return None
+    asked_id = asked.get("id") if isinstance(asked, dict) and "method" in asked else None
+    if isinstance(asked_id, bool) or not isinstance(asked_id, int | str) or not str(asked_id).isprintable():
+        return None
+    why = f"no text that can be read ({found.get('ctx', {}).get('error', 'no JSON')}); allowed: JSON without half surrogate pairs"
+    return JSONRPCError(jsonrpc="2.0", id=asked_id, error=ErrorData(code=PARSE_ERROR, message=why))

@@ -13,8 +13,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field
 
-from engramlog_server.api.mcp.connection import Connection
-from engramlog_server.api.mcp.recorded import ToolAnswer
+from engramlog_server.api.mcp.connection import Connection, ToolAnswer
 from engramlog_server.api.operations.definition import REQUIRED, Operation, Parameter, loaded_from
 from engramlog_server.api.operations.events import EVENTS
 from engramlog_server.api.operations.knowledge import ASSOCIATIONS, FACTS, LAWS

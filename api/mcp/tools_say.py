@@ -12,8 +12,7 @@ from pydantic_core import PydanticCustomError
 from typing_extensions import TypedDict
 
 from engramlog_server.api.checks import caller_in_hand
-from engramlog_server.api.mcp.connection import Connection, Session
-from engramlog_server.api.mcp.recorded import Position, shaped
+from engramlog_server.api.mcp.connection import Connection, Position, Session, shaped
 from engramlog_server.api.mcp.tools_search import Conflict, MemoryId, conflicting, logged
 from engramlog_server.events.errors import InputError, NotFound, refused
 from engramlog_server.events.vocabulary import Category

@@ -20,11 +20,10 @@ import anyio
 
 from engramlog_server.api.admission import KEY_RATES, Admission
 from engramlog_server.api.http.callers import GONE, Admits, Callers
-from engramlog_server.api.http.server.serve import Listening, ListeningServer, listening
+from engramlog_server.api.http.serve import Listening, ListeningServer, listening
 from engramlog_server.api.mcp.connection import Connection, confined_to, in_hand
 from engramlog_server.api.mcp.http import PATH, audiences, create_app
-from engramlog_server.api.mcp.server import MemoryServer
-from engramlog_server.api.mcp.stdio import serve
+from engramlog_server.api.mcp.server import MemoryServer, serve
 from engramlog_server.events.errors import BadSetting, EngramlogError, StoreUnavailable
 from engramlog_server.ops.clock import Every, Tell
 from engramlog_server.ops.identity_provider import ProviderKeys, provider_of

@@ -15,7 +15,7 @@ from fastapi.routing import iter_route_contexts
 from engramlog_server.api.admission import Admission
 from engramlog_server.api.application import Application
 from engramlog_server.api.http.app import create_app
-from engramlog_server.api.http.pages import FILES
+from engramlog_server.api.http.document import FILES
 from engramlog_server.api.http.routing import AdmittedRoute, LazyRoute, new_router
 from engramlog_server.api.mcp.connection import Connection
 from engramlog_server.api.mcp.server import MemoryServer, admitted

@@ -11,9 +11,8 @@ import pytest
 from engramlog import AsyncMemory, InputError, Memory
 from engramlog.errors import TokenRefused, Unreachable
 from engramlog.wire import Retry
-from engramlog_server.api.http.server.certificate import Certificate
-from engramlog_server.api.http.server.listener import Listener
-from engramlog_server.api.http.server.serve import serve
+from engramlog_server.api.http.listener import Certificate, Listener
+from engramlog_server.api.http.serve import serve
 from engramlog_server.ops.clock import now
 from tests.given.access.certificates import Pair, certificate
 from tests.given.http import TOKEN, app_of, created, http_store

@@ -16,7 +16,7 @@ from platformdirs import user_data_path
 from engramlog import AsyncMemory, InputError, Memory, TokenRefused
 from engramlog.home import LOOK_MICROS, data_folder, other_user_on, token_for
 from engramlog.wire import Edge
-from engramlog_server.api.http.server.serve import serve
+from engramlog_server.api.http.serve import serve
 from engramlog_server.ops.token import TokenFile, make_token, rotate_token
 from tests.given.client import KINDS, connected
 from tests.given.http import TOKEN, created, http_store

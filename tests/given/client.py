@@ -15,7 +15,7 @@ from uuid import uuid4
 import httpx2
 
 from engramlog import AsyncMemory, Memory, Retry
-from engramlog_server.api.http.server.serve import serve
+from engramlog_server.api.http.serve import serve
 from engramlog_server.events.partitions import LogKeys, partition_of
 from engramlog_server.events.redis.wire import Wire
 from tests.given.http import QUICK, SHOWN, HttpStore, app_of, http_store

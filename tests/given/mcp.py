@@ -23,8 +23,7 @@ from mcp.client.streamable_http import streamable_http_client
 from pydantic import TypeAdapter
 
 from engramlog_server.api.application import Application
-from engramlog_server.api.mcp.connection import Connection
-from engramlog_server.api.mcp.recorded import MARK
+from engramlog_server.api.mcp.connection import MARK, Connection
 from engramlog_server.api.mcp.server import TOOLSETS, MemoryServer
 from tests.given.http import SHOWN, TOKEN
 from tests.patience import PATIENCE

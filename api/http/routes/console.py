@@ -1,19 +1,46 @@
-"""How the console's page is let in: a code that works once becomes a session, which is shown in place of the token."""
+"""The console's sessions (a code that works once becomes one), the event types, health, readiness and metrics."""
 
 from __future__ import annotations
 
 from typing import Annotated, Self, cast
 
-from fastapi import Body, Request
+from fastapi import Body, Query, Request
+from prometheus_client import CONTENT_TYPE_LATEST
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
-from starlette.responses import Response
+from starlette.responses import PlainTextResponse, Response
 
-from engramlog_server.api.http.callers import OPEN_POST, Admits, Callers, caller_in, is_known, shown_in, unauthorized
-from engramlog_server.api.http.problem import plain_problem
-from engramlog_server.api.http.routing import Json, PostedBody, documented, new_router, parts_of
-from engramlog_server.api.http.sessions import SESSION_PREFIX, CodeRefused, SessionMade, Sessions
+from engramlog_server.api.http.callers import (
+    OPEN_POST,
+    SESSION_PREFIX,
+    Admits,
+    Callers,
+    CodeRefused,
+    SessionMade,
+    Sessions,
+    caller_in,
+    is_known,
+    shown_in,
+    unauthorized,
+)
+from engramlog_server.api.http.problem import Responses, plain_problem, problems
+from engramlog_server.api.http.routing import (
+    Asked,
+    AskedParts,
+    Json,
+    PostedBody,
+    Question,
+    documented,
+    new_router,
+    parts_of,
+)
+from engramlog_server.api.work import Work, takes
+from engramlog_server.events.errors import refused
+from engramlog_server.events.schema import json_schemas
+from engramlog_server.events.text import AUTO
 from engramlog_server.projections.access.keys import MOST_LETTERS
+from engramlog_server.projections.embedding.names import embedder_kind
+from engramlog_server.projections.shapes import EmbedderStanding, ListeningTold
 
 router = new_router()
 TAG = "console"
@@ -140,3 +167,108 @@ async def _signed_in(request: Request, key: str | None) -> SessionMade:
     ends = found.caller.ends
     now = (await parts_of(request)).whole.log.now()
     return sessions_of(request).begin(found.caller, None if ends is None else (ends - now) / 1_000_000)
+
+
+store_router = new_router("store")
+
+
+class SchemaAsked(Question):
+    """Which schema."""
+
+    event: str | None = Field(default=None, description="One event type; all without.", examples=["MemoryCreated"])
+
+
+_SCHEMA: Responses = {
+    200: {
+        "description": "JSON Schemas (2020-12) by event type, or the one asked for.",
+        "content": {
+            "application/json": {
+                "schema": {"type": "object"},
+                "example": {"MemoryMentioned": {"title": "MemoryMentioned", "type": "object"}},
+            }
+        },
+    }
+}
+
+
+@store_router.get("/v1/schema", summary="Event types", responses=_SCHEMA | problems())
+@takes(Work.LIGHT)
+def schema(asked: Annotated[SchemaAsked, Query()]) -> Response:
+    """JSON Schema of every event's envelope, by type, or of one."""
+    schemas = json_schemas()
+    if asked.event is None:
+        return Json(schemas)
+    if asked.event not in schemas:
+        raise refused("event", asked.event, ", ".join(schemas))
+    return Json(schemas[asked.event])
+
+
+@store_router.head("/health", include_in_schema=False)
+@store_router.get(
+    "/health", summary="Alive?", tags=["supervision"], responses=documented("Health", "The process lives.")
+)
+async def health() -> Response:
+    """Whether this process answers; asks nothing of Redis."""
+    return Json({"status": "alive"})
+
+
+@store_router.head("/ready", include_in_schema=False)
+@store_router.get("/ready", summary="Ready?", tags=["supervision"], responses=documented("Ready", "Redis answers."))
+@takes(Work.WATCH)
+def ready(application: Asked) -> Response:
+    """Whether Redis answers, how far each partition's fold is behind, which alarms stand; 503 where something stands still, or
+    partitions of a Cluster cannot be reached."""
+    status = application.operator.status()
+    unreachable = sorted(number for one in status["unreachable"] or () for number in one["partitions"])
+    stopped = any(alarm["severity"] == "stopped" for alarm in status["alarms"])
+    stopped = stopped or bool(unreachable or status["unread"])
+    return Json(
+        {
+            "status": "stopped" if stopped else "ready",
+            "lag": status["lag"],
+            "partitions": {str(one["partition"]): one["lag"] for one in status["partitions"]},
+            "unreachable": unreachable,
+            "workers": len(status["workers"]),
+            "inboxes": status["inboxes"],
+            "alarms": [
+                {"name": alarm["name"], "severity": alarm["severity"], "since": alarm["first"]}
+                for alarm in status["alarms"]
+            ],
+            "embedder": _embedder(status["embedder"]),
+            "listening": _listening(status["listening"]),
+        },
+        503 if stopped else 200,
+    )
+
+
+def _embedder(standing: EmbedderStanding | None) -> dict[str, str | int] | None:
+    """What of it anybody may know: the route is open, and a name may be that of somebody's package."""
+    if standing is None:
+        return None
+    kind = AUTO if standing["name"] == AUTO else (embedder_kind(standing["name"]) or ("imported",))[0]
+    return {"kind": kind, "loaded": len(standing["loaded"]), "missing": len(standing["missing"])}
+
+
+def _listening(told: ListeningTold | None) -> dict[str, str | None] | None:
+    """What of it whoever comes sees anyway."""
+    return None if told is None else {"by": told["by"], "certificate_ends": told["certificate_ends"]}
+
+
+_METRICS: Responses = {
+    200: {
+        "description": "Prometheus text format.",
+        "content": {
+            "text/plain": {"schema": {"type": "string"}, "example": 'engramlog_lag_events{partition="3"} 0.0\n'}
+        },
+    }
+}
+
+
+@store_router.get(
+    "/metrics", summary="Metrics", tags=["supervision"], responses=_METRICS, response_class=PlainTextResponse
+)
+@takes(Work.WATCH)
+def metrics(parts: AskedParts) -> Response:
+    """Events, lag, quarantined owners, memories, memory used, search latency, appends by status."""
+    parts.check("operate", None, "metrics")
+    return Response(parts.metrics.text(), headers={"content-type": CONTENT_TYPE_LATEST, "cache-control": "no-store"})

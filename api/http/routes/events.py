@@ -1,4 +1,4 @@
-"""`/v1/events`: appending, and reading the log; what waits for more waits without a thread."""
+"""`/v1/events`: append, and read the log; a request that waits for more takes no thread. `/v1/owners/{owner}/feed`: its changes."""
 
 from __future__ import annotations
 
@@ -46,7 +46,19 @@ from engramlog_server.events.text import UNREADABLE, name_seen_twice
 
 if TYPE_CHECKING:
     from engramlog_server.api.services.remembering import JudgedLine
+from collections.abc import Awaitable, Callable
 
+import anyio
+from anyio.to_thread import run_sync
+from fastapi import Header
+from starlette.responses import StreamingResponse
+from starlette.types import Receive, Scope, Send
+
+from engramlog_server.api.checks import check_owner, position_of
+from engramlog_server.api.http.feed import Client, Feeds
+from engramlog_server.api.http.problem import problems
+from engramlog_server.api.http.routing import Owner, Question
+from engramlog_server.api.operations.needs import WITHHELD_FROM
 
 FORMS = 'an event, a JSON array of events, {"events": [...], "expected_heads": {owner: seq}}, or JSON Lines as application/x-ndjson'
 MOST_LENIENT = 8 * 1024 * 1024
@@ -325,3 +337,124 @@ async def _events(operation: Operation, request: Request, parts: Parts, asked: A
 
 for operation in (EVENTS, PARTITION_EVENTS):
     register(router, operation, partial(_events, operation))
+
+
+STILL_SECONDS = 0.2
+"""After so long it is looked at again, before anything is sent, whether whoever follows may."""
+NO_MORE = "access ended"
+EXAMPLE = """event: open
+id: 3:128
+retry: 1000
+data: {"owner":"alice","position":"3:128"}
+
+event: change
+id: 3:131
+data: {"owner":"alice","position":"3:131","changes":[{"position":"3:131","event":"MemoryMentioned","memory":"coffee", ...}]}
+
+: still here
+"""
+
+
+class FeedAsked(Question):
+    """Where a feed begins."""
+
+    since: str | None = Field(
+        default=None,
+        description="Begin after this position of the owner (`p:0` for everything); from now on without it."
+        " `Last-Event-ID` goes before it.",
+        examples=["3:128"],
+    )
+
+
+async def always() -> bool:
+    """Whoever follows may."""
+    return True
+
+
+class FeedResponse(StreamingResponse):
+    """A stream that forgets its client however it ends, and cuts one that takes nothing.
+
+    FastAPI's own machinery for server-sent events answers 200 before the feed could be refused, and waits for ever.
+    """
+
+    media_type = "text/event-stream"
+
+    def __init__(self, feeds: Feeds, client: Client, still: Callable[[], Awaitable[bool]] = always) -> None:
+        """`still` tells whether whoever follows may still follow."""
+        headers = {"cache-control": "no-store", "x-accel-buffering": "no"}
+        super().__init__(feeds.stream(client), headers=headers)
+        self._feeds = feeds
+        self._client = client
+        self._still = still
+
+    async def stream_response(self, send: Send) -> None:
+        """Each message within the time that a client has to take it."""
+        await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
+        looked = monotonic()
+        async for made in self.body_iterator:
+            chunk, ends = made, False
+            if monotonic() - looked > STILL_SECONDS:
+                if ends := not await self._still():
+                    chunk = self._feeds.ended(self._client, NO_MORE)
+                looked = monotonic()
+            with anyio.move_on_after(self._feeds.limits.send_seconds) as sending:
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+            if sending.cancelled_caught:
+                return
+            if ends:
+                break
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Stream until the client goes or the feed ends."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._feeds.leave(self._client)
+
+
+feed_router = new_router("feed")
+_FEED_ANSWERS = problems(409) | {
+    200: {
+        "description": "Server-sent events, until either side ends it: `open`, then a `change` for each event that changed"
+        " something, `end` with the last id where the server ends it.",
+        "content": {"text/event-stream": {"schema": {"type": "string"}, "example": EXAMPLE}},
+    }
+}
+
+
+@feed_router.get(
+    "/v1/owners/{owner}/feed",
+    summary="Follow changes",
+    responses=_FEED_ANSWERS,
+    response_class=FeedResponse,
+    status_code=200,
+)
+async def feed(
+    request: Request,
+    parts: AskedParts,
+    owner: Owner,
+    asked: Annotated[FeedAsked, Query()],
+    last_event_id: Annotated[
+        str | None,
+        Header(description="Resume after this id, as a browser's EventSource does by itself.", examples=["3:128"]),
+    ] = None,
+) -> Response:
+    """The owner's committed change-log entries, one message an event, its position as the id. Contents are not told."""
+    check_owner(owner)
+    await run_sync(
+        parts.check, "read", owner, "feed", WITHHELD_FROM
+    )  # a refusal is recorded in the log, which may take its time
+    text = last_event_id or asked.since
+    after = None
+    if text is not None:
+        field = "Last-Event-ID" if last_event_id else "since"
+        after = position_of(text, owner, parts.whole.log.partitions, field)
+
+    async def still() -> bool:
+        try:
+            return (await renewed(request)).caller.may("read", owner, sensitivity=WITHHELD_FROM)
+        except EngramlogError:  # no key that lives, or who may what cannot be known
+            return False
+
+    return FeedResponse(parts.feeds, await parts.feeds.join(owner, after), still)

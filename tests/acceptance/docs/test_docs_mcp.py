@@ -12,8 +12,7 @@ import pytest
 from engramlog_server.api.admission import Admission
 from engramlog_server.api.choices import TOOLSETS
 from engramlog_server.api.mcp.connection import Connection
-from engramlog_server.api.mcp.resources import ABOUT_URI, MEMORY_URI, RECENT_URI
-from engramlog_server.api.mcp.server import tools_of
+from engramlog_server.api.mcp.server import ABOUT_URI, MEMORY_URI, RECENT_URI, tools_of
 from engramlog_server.ops.main import main
 from engramlog_server.ops.token import read_token
 from tests.places import ROOT

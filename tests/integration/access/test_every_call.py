@@ -9,14 +9,14 @@ from pkgutil import walk_packages
 
 import engramlog_server.api.operations
 from engramlog_server.api.access import NEEDS
-from engramlog_server.api.http.routes import console, events, feed, operations, records, store
+from engramlog_server.api.http.routes import console, events, operations, records
 from engramlog_server.api.operations.definition import Operation
 from engramlog_server.events.schema import json_schemas
 from engramlog_server.ops.wiring import JoinedApplication
 from engramlog_server.projections.access.caller import VERBS, VERBS_OF_TYPES
 from tests.places import ROOT
 
-ROUTERS = (console, events, feed, operations, records, store)
+ROUTERS = (console, events, events, operations, records, console)
 UNCONFINED = {
     "reads.record": "what records a look, in the name of who looks",
     "access_follower.admitting": "what recognises a caller",

@@ -17,7 +17,7 @@ from pydantic import SecretStr
 from engramlog_server.api.cli.main import run
 from engramlog_server.api.http.app import create_app
 from engramlog_server.api.http.routes.commands import ADDRESS, SERVED
-from engramlog_server.api.http.server.serve import serve_on
+from engramlog_server.api.http.serve import serve_on
 from engramlog_server.api.operations.table import entries
 from engramlog_server.events.errors import EngramlogError
 from engramlog_server.ops import running_service as asking

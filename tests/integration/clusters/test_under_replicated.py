@@ -15,7 +15,7 @@ import pytest
 
 from engramlog import Memory, Retry, UnderReplicated
 from engramlog_server.api.cli.main import run
-from engramlog_server.api.http.server.serve import serve
+from engramlog_server.api.http.serve import serve
 from engramlog_server.events.errors import UnderReplicated as Unproved
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.ops.kept.heads import HeadKeeper

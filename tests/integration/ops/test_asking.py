@@ -18,7 +18,7 @@ import pytest
 from engramlog_server.api.cli.main import run
 from engramlog_server.api.http.app import create_app
 from engramlog_server.api.http.routes.commands import SERVED
-from engramlog_server.api.http.server.serve import Server, serve_on
+from engramlog_server.api.http.serve import Server, serve_on
 from engramlog_server.api.work import LIGHT_STEPS, Patience, current_check, weigh
 from engramlog_server.consumers.fold.worker import FoldWorker
 from engramlog_server.events.envelope import decode
@@ -529,7 +529,7 @@ def test_nobody_is_asked_where_others_could_have_put_what_lies_there(
 
 
 def test_the_door_of_commands_is_shut_to_who_comes_over_the_network(beside: Beside) -> None:
-    from engramlog_server.api.http.server.serve import serve
+    from engramlog_server.api.http.serve import serve
 
     app = create_app(beside.application, admits=lambda _shown: True, answers_for=lambda _asked: True)
     server = serve(app, "127.0.0.1", 0)

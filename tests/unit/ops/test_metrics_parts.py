@@ -10,7 +10,7 @@ import pytest
 from prometheus_client import CollectorRegistry, generate_latest
 
 from engramlog_server.api.http.metrics import KEPT, LATE, STATUS, Scrape, StoreCollector, readings
-from engramlog_server.api.http.server.ports import bound
+from engramlog_server.api.http.ports import bound
 from engramlog_server.api.services.capacity import AppendOnlyFile, Kept, Supervision
 from engramlog_server.consumers.fold.folder import FoldFigures, Spread
 from engramlog_server.events.errors import BadSetting, StoreUnavailable

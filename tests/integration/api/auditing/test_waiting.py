@@ -10,7 +10,7 @@ from urllib.parse import quote
 import httpx2
 import pytest
 
-from engramlog_server.api.http import waiting
+from engramlog_server.api.http import feed
 from tests.given.client import Service, connected, new_owner, service
 from tests.given.http import SHOWN, TOKEN, created, mentioned
 from tests.patience import PATIENCE
@@ -56,7 +56,7 @@ def test_those_who_wait_keep_no_light_question_from_its_thread(running: Service)
 
 def test_no_more_may_wait_for_one_owner_than_are_allowed(running: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     owner = new_owner()
-    monkeypatch.setattr(waiting, "MOST_OF_OWNER", 1)
+    monkeypatch.setattr(feed, "MOST_OF_OWNER", 1)
     with ThreadPoolExecutor(2) as pool:
         both = [pool.submit(asked, running, owner, wait=1) for _ in range(2)]
         codes = sorted(one.result(PATIENCE).status_code for one in both)
@@ -102,13 +102,13 @@ def test_a_partition_that_is_not_there_is_refused(running: Service) -> None:
 def test_a_server_that_stops_ends_every_wait_with_an_answer_that_says_come_again(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    waits, wait = Event(), waiting.Waits.wait
+    waits, wait = Event(), feed.Waits.wait
 
-    async def told(self: waiting.Waits, *asked: Any) -> None:
+    async def told(self: feed.Waits, *asked: Any) -> None:
         waits.set()
         await wait(self, *asked)
 
-    monkeypatch.setattr(waiting.Waits, "wait", told)
+    monkeypatch.setattr(feed.Waits, "wait", told)
     with ThreadPoolExecutor(1) as pool:
         with service(tmp_path_factory.mktemp("stops")) as one:
             answer = pool.submit(asked, one, new_owner(), wait=20)

@@ -15,9 +15,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from engramlog_server.api.http.server.certificate import Certificate
-from engramlog_server.api.http.server.listener import Listener, operating_paths
-from engramlog_server.api.http.server.serve import ConnectionLimits, Listening, Server, serve
+from engramlog_server.api.http.listener import Certificate, Listener, operating_paths
+from engramlog_server.api.http.serve import ConnectionLimits, Listening, Server, serve
 from engramlog_server.ops.clock import now
 from tests.given.access.certificates import NOW, Pair, certificate
 from tests.given.http import SHOWN, TOKEN, HttpStore, app_of, created, http_store

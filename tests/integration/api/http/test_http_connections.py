@@ -16,7 +16,7 @@ from fastapi import FastAPI
 from starlette.responses import StreamingResponse
 
 from engramlog_server.api.http.feed import Limits
-from engramlog_server.api.http.server.serve import ConnectionLimits, Server, serve
+from engramlog_server.api.http.serve import ConnectionLimits, Server, serve
 from tests.given.http import SHOWN, HttpStore, app_of, created
 from tests.rows import each_row
 

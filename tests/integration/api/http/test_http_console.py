@@ -13,10 +13,9 @@ import pytest
 from fastapi.testclient import TestClient
 
 from engramlog_server.api.http.app import create_app
-from engramlog_server.api.http.callers import MOST_OPEN
-from engramlog_server.api.http.pages import CONSOLE_HEADERS, MARKER, MEDIA_TYPES, console_files
-from engramlog_server.api.http.server.serve import Server, serve
-from engramlog_server.api.http.sessions import IDLE_SECONDS, MOST_REFUSED, Sessions
+from engramlog_server.api.http.callers import IDLE_SECONDS, MOST_OPEN, MOST_REFUSED, Sessions
+from engramlog_server.api.http.document import CONSOLE_HEADERS, MARKER, MEDIA_TYPES, console_files
+from engramlog_server.api.http.serve import Server, serve
 from engramlog_server.ops.token import TokenFile, make_token, rotate_token
 from tests.given.http import BASE, SHOWN, TOKEN, HttpStore, app_of, created, http_store
 from tests.patience import PATIENCE

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from fastapi.testclient import TestClient
 
-from engramlog_server.api.http.sessions import MOST_REFUSED
+from engramlog_server.api.http.callers import MOST_REFUSED
 from engramlog_server.projections.access.keys import make_key, make_token
 from tests.given.http import BASE, SHOWN, HttpStore, app_of, created, http_store
 

@@ -15,7 +15,7 @@ from fastapi.testclient import TestClient
 from httpx import Response
 
 from engramlog_server.api.admission import AdmissionLimits, LaneLimits
-from engramlog_server.api.http.server.serve import serve
+from engramlog_server.api.http.serve import serve
 from engramlog_server.api.services import writing
 from engramlog_server.api.work import Work, current_check
 from engramlog_server.events.log import marked

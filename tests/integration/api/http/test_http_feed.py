@@ -14,7 +14,7 @@ import httpx2
 import pytest
 
 from engramlog_server.api.http.feed import STOPPING, Feeds, changes_of
-from engramlog_server.api.http.server.serve import Server, serve
+from engramlog_server.api.http.serve import Server, serve
 from engramlog_server.events.errors import BadSetting
 from engramlog_server.events.partitions import parse_position
 from engramlog_server.projections.fold.changelog import Entry

@@ -20,7 +20,7 @@ from engramlog_server.api.http.feed import (
     changes_of,
     past_of,
 )
-from engramlog_server.api.http.routes.feed import FeedResponse
+from engramlog_server.api.http.routes.events import FeedResponse
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import BeyondHead, DeadlineExceeded, LogGap, StoreUnavailable
 from engramlog_server.projections.checks import Check

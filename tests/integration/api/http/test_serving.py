@@ -12,7 +12,7 @@ from typing import Any
 from fastapi import FastAPI
 
 from engramlog_server.api.http.app import create_app
-from engramlog_server.api.http.server.serve import Server, serve, serve_on
+from engramlog_server.api.http.serve import Server, serve, serve_on
 from tests.patience import PATIENCE
 from tests.rows import each_row
 

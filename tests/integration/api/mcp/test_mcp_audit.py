@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from engramlog_server.api.mcp.recorded import MARK, marked
+from engramlog_server.api.mcp.connection import MARK, marked
 from engramlog_server.ops.main import main
 from tests.acceptance.helpers.store import Store, day
 from tests.given.events import created, mentioned, negated

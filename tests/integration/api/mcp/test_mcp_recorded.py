@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from engramlog_server.api.application import Application
-from engramlog_server.api.mcp.recorded import MARK, TOLD, cleaned
+from engramlog_server.api.mcp.connection import MARK, TOLD, cleaned
 from engramlog_server.api.mcp.server import MemoryServer
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.wiring import open_application

@@ -6,7 +6,7 @@ from itertools import count
 
 import pytest
 
-from engramlog_server.api.http.sessions import IDLE_SECONDS, LONGEST_SECONDS, MOST, MOST_OF_A_KEY, Sessions
+from engramlog_server.api.http.callers import IDLE_SECONDS, LONGEST_SECONDS, MOST, MOST_OF_A_KEY, Sessions
 from engramlog_server.projections.access.caller import AT_THE_FOLDER, Caller
 
 

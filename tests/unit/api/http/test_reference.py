@@ -18,7 +18,7 @@ from pydantic import BaseModel, Field
 from engramlog_server.api.application import Application
 from engramlog_server.api.http.app import create_app
 from engramlog_server.api.http.callers import OPEN_PATHS
-from engramlog_server.api.http.pages import FILES, REFERENCE_HEADERS, serve_reference
+from engramlog_server.api.http.document import FILES, REFERENCE_HEADERS, serve_reference
 from tests.rows import each_row
 
 BASE = "http://127.0.0.1:8733"

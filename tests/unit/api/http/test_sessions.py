@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.api.http.sessions import (
+from engramlog_server.api.http.callers import (
     CODE_SECONDS,
     IDLE_SECONDS,
     LONGEST_SECONDS,

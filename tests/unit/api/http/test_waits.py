@@ -6,7 +6,7 @@ import asyncio
 from threading import Event
 from typing import Any, NamedTuple, cast
 
-from engramlog_server.api.http.waiting import Waits
+from engramlog_server.api.http.feed import Waits
 from engramlog_server.events.errors import TooManyRequests
 from engramlog_server.events.log import EventLog
 from tests.patience import PATIENCE
@@ -52,7 +52,7 @@ def test_who_looked_less_far_than_the_look_that_runs_hears_of_what_lies_between(
 
 
 def test_who_waits_for_a_partition_is_refused_in_words_that_name_it(monkeypatch: Any) -> None:
-    monkeypatch.setattr("engramlog_server.api.http.waiting.MOST_OF_OWNER", 0)
+    monkeypatch.setattr("engramlog_server.api.http.feed.MOST_OF_OWNER", 0)
 
     async def run() -> str:
         try:

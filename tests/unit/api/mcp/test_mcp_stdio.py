@@ -6,7 +6,7 @@ import pytest
 from mcp.types import jsonrpc_message_adapter
 from pydantic import ValidationError
 
-from engramlog_server.api.mcp.stdio import refusal_of
+from engramlog_server.api.mcp.server import refusal_of
 from tests.rows import each_row
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from engramlog_server.api.http.sessions import MOST_REFUSED, CodeRefused, Sessions
+from engramlog_server.api.http.callers import MOST_REFUSED, CodeRefused, Sessions
 from engramlog_server.events.alarms import KNOWN
 from engramlog_server.ops.processes.up import MANY, ConsoleRefusals
 

@@ -20,9 +20,9 @@ import uvicorn
 from fastapi import FastAPI
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from engramlog_server.api.http.listener import AT_THE_FOLDER, LISTENER, OF_THIS_MACHINE, Listener, claim
+from engramlog_server.api.http.ports import taken
 from engramlog_server.api.http.problem import problem_of
-from engramlog_server.api.http.server.listener import AT_THE_FOLDER, LISTENER, OF_THIS_MACHINE, Listener, claim
-from engramlog_server.api.http.server.ports import taken
 from engramlog_server.events.errors import EngramlogError, ServerBusy
 
 HEAD_BYTES = 32 * 1024

@@ -1,1 +1,0 @@
-"""uvicorn with an end to everything that a client could leave undone."""
