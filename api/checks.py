@@ -38,7 +38,7 @@ from engramlog_server.projections.shapes import LinesTold, TimesTold
 
 if TYPE_CHECKING:
     from engramlog_server.projections.laws.modes import Mode
-    from engramlog_server.projections.past.events import Lines
+    from engramlog_server.projections.past.moments import Lines
 
 Text = TypeVar("Text", str, str | None)
 HIDDEN = "[withheld: it looks like a secret]"
@@ -245,7 +245,7 @@ class AsOf(NamedTuple):
         """The same with a day as the instant at which it ends in the zone."""
         if self.day is None:
             return self
-        from engramlog_server.projections.ranking.conversation_terms import parse_range
+        from engramlog_server.projections.ranking.times import parse_range
 
         return AsOf(instant=parse_range(self.day, 0, zone).end - 1)
 
@@ -478,7 +478,7 @@ class Owned(NamedTuple):
 
 def lines_of(times: RequestedTimes, zone: str) -> Lines:
     """Up to where on either line events count."""
-    from engramlog_server.projections.past.events import Lines
+    from engramlog_server.projections.past.moments import Lines
 
     as_of, known = times.as_of.by_the_clocks_of(zone), times.known.by_the_clocks_of(zone)
     return Lines(as_of.instant, min(times.seqs, default=None), known.instant)
@@ -494,7 +494,7 @@ def counted_of(times: RequestedTimes, owned: Owned) -> Counted:
         return Counted(lines, None, now)
     seqs = [seq for seq in owned.seqs() if last is None or seq <= last]
     if lines.recorded is not None:
-        from engramlog_server.projections.past.events import recorded_by
+        from engramlog_server.projections.past.moments import recorded_by
 
         seqs = list(recorded_by(seqs, lines.recorded, lambda seq: owned.read(seq).recorded))
     return Counted(lines, seqs, now)
@@ -538,7 +538,7 @@ def _end(field: str, text: str | None, zone: str, *, last: bool) -> int | None:
     if not _DAYS.fullmatch(text):
         return parse_instant(text, field, _RULE)
     parse_instant(f"{text}{'-01-01'[len(text) - 4 :]}T00:00:00Z", field, _RULE)  # that there is such a day
-    from engramlog_server.projections.ranking.conversation_terms import parse_range
+    from engramlog_server.projections.ranking.times import parse_range
 
     try:
         days = parse_range(text, 0, zone)

@@ -36,16 +36,24 @@ from engramlog_server.projections.checks import Bounds
 from engramlog_server.projections.fold.changelog import Entry
 from engramlog_server.projections.fold.owner import OwnerHistory, OwnerState, fold_owner
 from engramlog_server.projections.fold.partition import Quarantine
-from engramlog_server.projections.index.record_names import Handles
+from engramlog_server.projections.index.names import Handles
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.record import SECRET, Memory, is_handle
-from engramlog_server.projections.past.events import Lines, OwnerEvents
-from engramlog_server.projections.past.folding import FoldedPast, Passage, behind, fold_from, nothing_folded, to_fold
-from engramlog_server.projections.past.moments import NotKept
+from engramlog_server.projections.past.moments import (
+    FoldedPast,
+    Lines,
+    NotKept,
+    OwnerEvents,
+    Passage,
+    behind,
+    fold_from,
+    nothing_folded,
+    to_fold,
+)
 from engramlog_server.projections.redis.history import OwnerLog
 from engramlog_server.projections.redis.view import PartitionStanding, RedisViews
 from engramlog_server.projections.shapes import Lagging, MomentsOfPast, Placed, Warned
-from engramlog_server.projections.views.narrowed import shown_by, up_to
+from engramlog_server.projections.views.query import shown_by, up_to
 from engramlog_server.projections.views.quoting import hidden_ids, purged_ids
 from engramlog_server.projections.views.view import OwnerView
 

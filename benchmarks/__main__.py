@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from benchmarks import evaluate, speed
-from benchmarks.output import show
+from benchmarks.measure import show
 from engramlog_server.events.errors import BadSetting, EngramlogError, InputError
 
 
@@ -95,7 +95,7 @@ def run_profile(options: Namespace) -> None:
 
 def run_stop(options: Namespace) -> None:
     """A row for each rule and language."""
-    from benchmarks.stop import stop_rows  # noqa: PLC0415
+    from benchmarks.everyday import stop_rows  # noqa: PLC0415
 
     show({"where related lines end": stop_rows()}, as_json=options.json)
 
@@ -120,7 +120,7 @@ def run_servers(options: Namespace) -> None:
 
 def run_questions(options: Namespace) -> None:
     """CPU of a question by meaning, for each language and size."""
-    from benchmarks.questions import measure_questions  # noqa: PLC0415
+    from benchmarks.speed import measure_questions  # noqa: PLC0415
 
     sizes = tuple(int(size) for size in options.memories.split(","))
     show({"questions": measure_questions(sizes)}, as_json=options.json)

@@ -14,13 +14,10 @@ from pathlib import Path
 
 import numpy as np
 
-from engramlog_server.projections.embedding import minilm
+from engramlog_server.projections.embedding import encoders
 from engramlog_server.projections.embedding.embedder import QUESTIONS
-from engramlog_server.projections.embedding.idle import fixed_messages
-from engramlog_server.projections.embedding.likeness import WEIGHTS
-from engramlog_server.projections.embedding.meaning import Embedder
-from engramlog_server.projections.embedding.minilm import MiniLM
-from engramlog_server.projections.embedding.use import UniversalEncoder
+from engramlog_server.projections.embedding.encoders import WEIGHTS, MiniLM, UniversalEncoder
+from engramlog_server.projections.embedding.meaning import Embedder, fixed_messages
 from engramlog_server.projections.language.patterns import holds_han
 
 EXAMPLES = Path(__file__).parent / "data" / "change"
@@ -40,7 +37,7 @@ def main() -> None:
         framed += [fitting[(7 * number + step) % len(fitting)].format(text) for step in (0, 5)]
     for encoder in (UniversalEncoder(), MiniLM()):
         texts = [reports, states, [*imagines, *framed]]
-        if encoder.model == minilm.MODEL:
+        if encoder.model == encoders.MINILM_MODEL:
             texts = [[text for text in part if not holds_han(text)] for part in texts]
         rows = [fit(encoder, texts[0], texts[1]), fit(encoder, texts[2], texts[0])]
         np.save(WEIGHTS[encoder.model], np.array(rows, np.float32))

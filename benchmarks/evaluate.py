@@ -12,15 +12,12 @@ from pathlib import Path
 from time import process_time
 from typing import Any
 
-from benchmarks.bm25 import bm25
-from benchmarks.context_quality import BUDGETS, evaluate_context
 from benchmarks.dataset import QUESTIONS, TURNS, Dataset, read_dataset
 from benchmarks.facts_quality import CHATS, evaluate_chats, evaluate_facts
 from benchmarks.goals import CHATS as CHATS_TABLE
 from benchmarks.goals import CONTEXT, LATER, OWN, SEARCH, goal_rows
-from benchmarks.output import Row, show
-from benchmarks.pairs_quality import evaluate_pairs
-from benchmarks.search_quality import CUTS, evaluate_ranking, evaluate_search
+from benchmarks.measure import Row, show
+from benchmarks.quality import BUDGETS, CUTS, bm25, evaluate_context, evaluate_pairs, evaluate_ranking, evaluate_search
 from benchmarks.vectors import Meanings, meanings_named
 from engramlog_server.events.errors import InputError
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from benchmarks.output import Row
+from benchmarks.measure import Row
 
 Tables = Mapping[str, Sequence[Row]]
 SEARCH, CONTEXT, LATER, CHATS, OWN = "search, review mode", "context", "context, later", "facts of chats", "own rows"

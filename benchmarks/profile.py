@@ -13,7 +13,7 @@ import orjson
 from benchmarks.dataset import TURNS, read_lines
 from benchmarks.evaluate import sets_in
 from benchmarks.facts_quality import CHATS
-from benchmarks.output import Row
+from benchmarks.measure import Row
 from benchmarks.service import Service, fresh_service
 from engramlog import Conflict
 

@@ -7,7 +7,7 @@ from random import Random
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from benchmarks.texts import english
+from benchmarks.events import english
 from engramlog_server.events.text import USE
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.wiring import open_application

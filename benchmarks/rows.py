@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 from benchmarks.dataset import read_lines
 from benchmarks.everyday import holds, lines, place
-from benchmarks.output import Row
+from benchmarks.measure import Row
 from benchmarks.service import Service
 from engramlog import Memory
-from engramlog_server.projections.embedding.use import UniversalEncoder
+from engramlog_server.projections.embedding.encoders import UniversalEncoder
 
 ROWS = Path(__file__).parent / "data" / "rows"
 BUDGET, SMALL = 1_500, 300

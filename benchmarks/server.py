@@ -1,4 +1,7 @@
-"""A private redis-server for one benchmark: a unix socket in a temporary folder, append-only file on, no rewrites."""
+"""A private redis-server for one benchmark, and what benchmarks do with it: append, fold, open a store for questions.
+
+It listens on a unix socket in a temporary folder, with the append-only file on and without rewrites.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,19 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import redis
 
+from engramlog_server.api.services.accesses import AccessRecorder
+from engramlog_server.api.services.context import Contexts
+from engramlog_server.api.services.reading import Reader
+from engramlog_server.consumers.fold.worker import FoldWorker
+from engramlog_server.events.envelope import Prepared
 from engramlog_server.events.errors import EmbeddedRedisError
 from engramlog_server.events.keys import Seals
 from engramlog_server.events.redis.log import RedisEventLog
@@ -25,6 +33,7 @@ from engramlog_server.ops.embedded.process import RedisBinary, find_redis_server
 from engramlog_server.projections.language.orders import MARKER
 from engramlog_server.projections.redis.create import StoreIdentity, open_store
 from engramlog_server.projections.redis.usage import FoldDebt
+from engramlog_server.projections.redis.view import RedisViews
 
 Fsync = Literal["everysec", "always"]
 PARTITIONS = 16
@@ -109,3 +118,49 @@ def _wait_until_ready(server: BenchServer, process: subprocess.Popen[bytes]) -> 
             time.sleep(0.01)
         else:
             return
+
+
+BATCH = 1_000
+GIVE_UP_SECONDS = 600.0
+
+
+def append_all(log: RedisEventLog, events: Sequence[Prepared], batch: int = BATCH) -> None:
+    """Append in batches; every event must be new."""
+    for start in range(0, len(events), batch):
+        for receipt in log.append(events[start : start + batch]):
+            assert receipt.status == "appended", receipt
+
+
+def fill(server: BenchServer, events: Sequence[Prepared]) -> tuple[tuple[str, ...], dict[int, int]]:
+    """A new store with these events, not folded; its tags, and the head of each partition that has events."""
+    identity, log = server.new_log()
+    append_all(log, events)
+    heads = {partition: seq for partition in range(PARTITIONS) if (seq := log.head(partition))}
+    log.close()
+    return identity.tags, heads
+
+
+def fold(server: BenchServer, tags: Sequence[str], heads: dict[int, int]) -> int:
+    """Fold up to the heads by one worker in this process; gives the number of events."""
+    worker = FoldWorker(server.client, tags, "bench")
+    assert worker.drain(heads, GIVE_UP_SECONDS), "the fold did not finish"
+    worker.hand_over()
+    return worker.folded
+
+
+class Services(NamedTuple):
+    """What answers questions about a store."""
+
+    reader: Reader
+    contexts: Contexts
+    views: RedisViews
+
+
+@contextmanager
+def services(server: BenchServer, tags: Sequence[str]) -> Iterator[Services]:
+    """Services of a store that have loaded no owner yet."""
+    log, views = RedisEventLog(server.client, tags), RedisViews(server.client, tags)
+    reader = Reader(log, views)
+    yield Services(reader, Contexts(log, views, reader, AccessRecorder(log)), views)
+    views.close()
+    log.close()

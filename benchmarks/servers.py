@@ -19,10 +19,8 @@ from typing import Any
 import redis
 
 from benchmarks.events import prepared, sample
-from benchmarks.measure import cost_of
-from benchmarks.output import Row
-from benchmarks.server import BenchServer, bench_server
-from benchmarks.store import append_all, fill, fold
+from benchmarks.measure import Row, cost_of
+from benchmarks.server import BenchServer, append_all, bench_server, fill, fold
 from engramlog_server.events.envelope import Prepared
 from engramlog_server.ops.embedded.process import RedisBinary, connect, inspect_server
 from engramlog_server.ops.embedded.server import open_folder

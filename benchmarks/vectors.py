@@ -10,7 +10,6 @@ import numpy as np
 
 from engramlog_server.projections.embedding.choosing import LettersIndex
 from engramlog_server.projections.embedding.embedder import embedder_named
-from engramlog_server.projections.embedding.idle import fixed_messages, nearness, usual
 from engramlog_server.projections.embedding.meaning import (
     NO_SECRET,
     EmbeddedQuestion,
@@ -20,6 +19,9 @@ from engramlog_server.projections.embedding.meaning import (
     Vectors,
     content_key,
     embedded_text,
+    fixed_messages,
+    nearness,
+    usual,
 )
 from engramlog_server.projections.embedding.vectors import pack, unpack_pieces, unpack_whole
 from engramlog_server.projections.memory.columns import Rows

@@ -21,8 +21,7 @@ from engramlog_server.projections.shapes import EmbedderStanding
 if TYPE_CHECKING:
     from engramlog_server.ops.clock import Tell
     from engramlog_server.ops.store import OpenStore
-    from engramlog_server.projections.models.chat import Chat, NoteAsked
-    from engramlog_server.projections.models.model_chat import ModelChat
+    from engramlog_server.projections.models.chat import Chat, ModelChat, NoteAsked
     from engramlog_server.projections.shapes import ChatSet
 
 
@@ -94,7 +93,7 @@ def chat_of(settings: Settings) -> LazyModel | None:
         return None
 
     def make() -> ModelChat:
-        from engramlog_server.projections.models.model_chat import ModelChat  # noqa: PLC0415 - the client's library loads slowly
+        from engramlog_server.projections.models.chat import ModelChat  # noqa: PLC0415 - the client's library loads slowly
 
         return ModelChat(
             name,

@@ -33,21 +33,39 @@ from engramlog_server.projections.index.conversation_index import TalkTokens
 from engramlog_server.projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese
 from engramlog_server.projections.memory.record import SECRET, Asides, check_trust, handle_of
 from engramlog_server.projections.memory.working_memory import Conversation, Said, Turn, conversation, set_aside_among
-from engramlog_server.projections.prompt.block import LEAST_BUDGET, PARTS, TITLES, Block, Line
+from engramlog_server.projections.prompt.block import (
+    IDLE,
+    LEAST_BUDGET,
+    PARTS,
+    TITLES,
+    Block,
+    Line,
+    Rules,
+    is_withheld,
+    sensitivity_allowed,
+)
 from engramlog_server.projections.prompt.gathering import (
+    RELATED,
     AskedTurn,
     Close,
+    Handed,
+    MessageRead,
+    Related,
+    TwoParts,
     Wanted,
     always,
+    decided,
+    in_two,
     material,
     named_in,
+    query_of,
+    read_message,
+    recipe,
     related,
     rules_of,
+    stable_part,
+    stable_room,
 )
-from engramlog_server.projections.prompt.lines import IDLE, Rules, is_withheld, sensitivity_allowed
-from engramlog_server.projections.prompt.message import RELATED, MessageRead, Related, decided, query_of, read_message
-from engramlog_server.projections.prompt.recipe import Handed, recipe
-from engramlog_server.projections.prompt.stable import TwoParts, in_two, stable_part, stable_room
 from engramlog_server.projections.ranking.rankings import closenesses
 from engramlog_server.projections.redis.said import Recent, recent, recent_among
 from engramlog_server.projections.redis.view import RedisViews

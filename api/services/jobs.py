@@ -31,23 +31,14 @@ from engramlog_server.events.log import EventLog
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.events.text import NONE, RULE
 from engramlog_server.projections.checks import Check
-from engramlog_server.projections.embedding.choosing import SETTING
-from engramlog_server.projections.embedding.compared import ComparedOfAll
+from engramlog_server.projections.embedding.choosing import SETTING, ComparedOfAll
 from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from engramlog_server.projections.lifecycle import COMPARING, JOBS, SUGGEST, Decision
 from engramlog_server.projections.lifecycle.extraction import read_again, verdicts
 from engramlog_server.projections.lifecycle.judge.statements import Verdict
 from engramlog_server.projections.memory.record import SECRET
 from engramlog_server.projections.redis.vectors import Meanings
-from engramlog_server.projections.shapes import (
-    Cleaned,
-    Episode,
-    Extracted,
-    Left,
-    StatedTriple,
-    Statement,
-    Used,
-)
+from engramlog_server.projections.shapes import Cleaned, Episode, Extracted, Left, StatedTriple, Statement, Used
 from engramlog_server.projections.views.query import moment
 from engramlog_server.projections.views.view import WITHHELD
 

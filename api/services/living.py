@@ -64,7 +64,7 @@ from engramlog_server.projections.laws.law import Floats
 from engramlog_server.projections.memory.columns import STATES, Columns
 from engramlog_server.projections.memory.record import CATEGORIES, LEVELS, SECRET
 from engramlog_server.projections.memory.working_memory import Said, read_said
-from engramlog_server.projections.past.events import Flags, Integers, Lines, OwnerEvents
+from engramlog_server.projections.past.moments import Flags, Integers, Lines, OwnerEvents
 from engramlog_server.projections.redis.said import PIECE
 from engramlog_server.projections.redis.store import slices
 from engramlog_server.projections.redis.vectors import Meanings

@@ -59,7 +59,6 @@ from engramlog_server.projections.language.prompt_text import estimated_tokens, 
 from engramlog_server.projections.laws.modes import Mode
 from engramlog_server.projections.memory.record import SECRET
 from engramlog_server.projections.prompt.block import LEAST_BUDGET, PARTS, STABLE, TITLES
-from engramlog_server.projections.ranking.conversation_terms import zoned_text
 from engramlog_server.projections.ranking.question import MeantQuestion, Senses
 from engramlog_server.projections.ranking.recall import search
 from engramlog_server.projections.ranking.search_request import (
@@ -70,6 +69,7 @@ from engramlog_server.projections.ranking.search_request import (
     check_name,
     filters_of,
 )
+from engramlog_server.projections.ranking.times import zoned_text
 from engramlog_server.projections.redis.view import RedisViews
 from engramlog_server.projections.reports.listing import (
     RowsWanted,
@@ -304,7 +304,7 @@ class MeaningReader(Histories):
         return sense
 
     def stands_out(self, owner: str, text: str, **times: Unpack[LineTerms]) -> float | None:
-        """How far a text stands above idle ones (`projections.embedding.idle`); None if nothing is compared."""
+        """How far a text stands above idle ones (`projections.embedding.meaning`); None if nothing is compared."""
         if self._meanings is None or is_secret(text):
             return None
         with self.snapshot(owner, **times) as snapshot:

@@ -11,11 +11,10 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple, Protocol
 
 from benchmarks.measure import Cost, cost_of
-from benchmarks.output import Row as Figures
-from benchmarks.peers.agent_memories import Eventsourcing, LangGraphStore, Mem0
+from benchmarks.measure import Row as Figures
+from benchmarks.peers.libraries import Bm25s, Eventsourcing, LangGraphStore, Mem0, SqliteFts, Tantivy
 from benchmarks.peers.ours import Ours
 from benchmarks.peers.peer import AT_A_TIME, Peer, PeerQuestion, Row, questions_of, rows_of
-from benchmarks.peers.search_engines import Bm25s, SqliteFts, Tantivy
 from benchmarks.server import BenchServer
 
 QUESTIONS = 50

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from datetime import timedelta
 
 from benchmarks.events import STARTS
-from benchmarks.peers.agent_memories import OWNER
+from benchmarks.peers.libraries import OWNER
 from benchmarks.peers.peer import RESULTS, PeerQuestion, Row
-from benchmarks.server import BenchServer
-from benchmarks.store import GIVE_UP_SECONDS
+from benchmarks.server import GIVE_UP_SECONDS, BenchServer
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.consumers.fold.worker import FoldWorker
 from engramlog_server.events.catalogue import MemoryCreated

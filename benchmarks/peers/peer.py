@@ -11,8 +11,7 @@ from zlib import crc32
 
 import numpy as np
 
-from benchmarks.events import SEED
-from benchmarks.texts import chinese, english
+from benchmarks.events import SEED, chinese, english
 from engramlog_server.projections.language.patterns import HAN_BLOCK
 from engramlog_server.projections.language.text import tokens
 

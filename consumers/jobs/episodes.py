@@ -29,7 +29,7 @@ from engramlog_server.projections.lifecycle import Decision
 from engramlog_server.projections.lifecycle.sessions import decision, due, uses
 from engramlog_server.projections.memory.working_memory import PlannedEpisode
 from engramlog_server.projections.models.chat import Chat, ModelUsage
-from engramlog_server.projections.models.episode_texts import summary_by
+from engramlog_server.projections.models.texts import summary_by
 from engramlog_server.projections.redis.said import Since, said_since
 from engramlog_server.projections.redis.view import RedisViews
 from engramlog_server.projections.views.view import OwnerView

@@ -31,7 +31,7 @@ from engramlog_server.events.redis.wire import Wire, pairs
 from engramlog_server.events.standing import Speaker
 from engramlog_server.events.validation import make_event, ready
 from engramlog_server.projections.checks import Bounds, Check, unchecked
-from engramlog_server.projections.embedding.compared import VectorsCompared
+from engramlog_server.projections.embedding.choosing import VectorsCompared
 from engramlog_server.projections.embedding.meaning import KnownVectors
 from engramlog_server.projections.fold.changelog import id_text
 from engramlog_server.projections.fold.owner import PROJECTION_VERSION

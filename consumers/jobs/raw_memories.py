@@ -19,7 +19,7 @@ from engramlog_server.consumers.jobs.owner_texts import folded_to
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import EngramlogError
 from engramlog_server.projections.checks import Check
-from engramlog_server.projections.embedding.likeness import Likeness
+from engramlog_server.projections.embedding.encoders import Likeness
 from engramlog_server.projections.language.contradiction.change import Alike
 from engramlog_server.projections.language.text import holds_texts
 from engramlog_server.projections.lifecycle.decision import Decision

@@ -35,7 +35,7 @@ from engramlog_server.projections.lifecycle.review import (
     without_model,
 )
 from engramlog_server.projections.models.chat import Chat, ModelUsage
-from engramlog_server.projections.models.patterns_by_model import Claim, ShownMemory, claims_by
+from engramlog_server.projections.models.texts import Claim, ShownMemory, claims_by
 from engramlog_server.projections.views.view import OwnerView
 
 REVIEW = "review"

@@ -44,7 +44,7 @@ from engramlog_server.events.redis.log import pages
 from engramlog_server.events.redis.secrets import secret_lines
 from engramlog_server.events.redis.server import redis_micros
 from engramlog_server.events.redis.wire import Wire
-from engramlog_server.projections.embedding.likeness import Likeness
+from engramlog_server.projections.embedding.encoders import Likeness
 from engramlog_server.projections.lifecycle import LEVELS
 from engramlog_server.projections.lifecycle.extraction import JUDGE, RULES
 from engramlog_server.projections.lifecycle.review import ModelReviewer

@@ -25,21 +25,21 @@ from typing import Any, TypeVar
 import numpy as np
 
 from engramlog_server.events.errors import BadSetting, EmbedderFailed
-from engramlog_server.projections.embedding import use
-from engramlog_server.projections.embedding.idle import messages
+from engramlog_server.projections.embedding import encoders
+from engramlog_server.projections.embedding.encoders import MiniLM, UniversalEncoder
 from engramlog_server.projections.embedding.meaning import (
+    ALLOWED,
     Embedded,
     EmbeddedQuestion,
     Embedder,
     Usual,
     Vectors,
+    embedder_kind,
+    messages,
     pieces_in,
     whole_in,
 )
-from engramlog_server.projections.embedding.minilm import MiniLM
-from engramlog_server.projections.embedding.names import ALLOWED, embedder_kind
 from engramlog_server.projections.embedding.openai import OpenAI
-from engramlog_server.projections.embedding.use import UniversalEncoder
 from engramlog_server.projections.language.text import holds_texts
 
 COMMON = 0.35
@@ -56,7 +56,7 @@ def usual_of(wholes: Vectors, model: str = "") -> Usual:
     places = np.triu_indices(len(wholes), 1)
     cosines = (wholes @ wholes.T)[places]
     centre: Vectors = wholes.mean(axis=0)
-    questions = _questions() if model == use.MODEL and centre.size == use.DIMENSIONS else None
+    questions = _questions() if model == encoders.USE_MODEL and centre.size == encoders.DIMENSIONS else None
     if float(cosines.mean()) < COMMON:
         return Usual(np.zeros_like(centre), float(cosines.std()), questions)
     apart = wholes - centre

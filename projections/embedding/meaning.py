@@ -1,17 +1,21 @@
-"""Meaning: what an embedder gives, how its vectors are packed, and how near a text is to a question. Pure.
+"""Meaning: what an embedder gives, how near a text is to a question, and whether a message needs memory. Pure.
 
 An embedder gives every text one **whole** vector and, where it can, **pieces**: one vector a token or sentence. Pieces find
-what a whole vector blurs (measured), and are looked at for the best candidates only.
+what a whole vector blurs (measured), and are looked at for the best candidates only. Vectors of somebody else's code are checked
+and made of length 1.
 
-Vectors of somebody else's code are checked and made of length 1.
+If its words leave open whether a message needs memory, its nearness to the owner's memories decides:
+
+    score    = best cosine with a memory + personal - idle     each the mean of the three best cosines with fixed messages
+    nearness = (score - mean) / standard deviation             of the scores of the idle messages, each without itself
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from functools import cache, cached_property
+from typing import Any, Literal, NamedTuple, Protocol, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +23,8 @@ import numpy.typing as npt
 from engramlog_server.events.cipher import SECRET_BYTES
 from engramlog_server.events.entry import keyed
 from engramlog_server.events.errors import EmbedderFailed
+from engramlog_server.events.text import is_embedder_name
+from engramlog_server.projections.language.lexicon import rows
 from engramlog_server.projections.memory.columns import Rows
 from engramlog_server.projections.memory.record import SECRET, Memory
 
@@ -223,3 +229,78 @@ def centred(wholes: Vectors) -> Vectors:
     length = np.linalg.norm(apart, axis=1, keepdims=True)
     found: Vectors = np.where(length > 1e-6, apart / np.maximum(length, 1e-6), wholes).astype(np.float32)
     return found
+
+
+NEAR, SURE = -0.3, 1.8
+"""Nearness from which a message gets a few lines, and from which it counts as one that needs memory.
+
+A few lines too many cost less than a memory that is not found, so `NEAR` is low.
+"""
+_ALIKE = 3
+"""Fixed messages of each kind that a message is compared with: the nearest."""
+
+
+@cache
+def messages(kind: str) -> tuple[str, ...]:
+    """The messages of a kind in `lexicon/messages.tsv`: idle, personal or plain."""
+    cells = (row["english"] or row["chinese"] for row in rows("messages") if row["kind"] == (kind,))
+    return tuple(map(", ".join, cells))
+
+
+def fixed_messages() -> tuple[str, ...]:
+    """Those that a message is compared with, idle ones first."""
+    return messages("idle") + messages("personal")
+
+
+class IdleScores(NamedTuple):
+    """Scores of the idle messages in an owner's store."""
+
+    mean: float
+    spread: float
+
+
+def usual(wholes: Vectors, fixed: Vectors) -> IdleScores:
+    """What idle messages reach among an owner's vectors, shape (rows, d); `fixed`: vectors of `fixed_messages`."""
+    idle = len(messages("idle"))
+    scores = (wholes @ fixed[:idle].T).max(axis=0) + np.array(
+        [_personal(fixed[at], np.delete(fixed, at, axis=0)) for at in range(idle)]
+    )
+    return IdleScores(float(scores.mean()), max(float(scores.std()), 1e-6))
+
+
+def nearness(wholes: Vectors, fixed: Vectors, idle: IdleScores, asked: Vectors) -> float:
+    """How far a message stands above idle ones, in standard deviations of these; negative if it stands below their mean."""
+    return (float((wholes @ asked).max()) + _personal(asked, fixed) - idle.mean) / idle.spread
+
+
+def _personal(asked: Vectors, fixed: Vectors) -> float:
+    """How much nearer a message is to the personal messages, the last of `fixed`, than to the idle ones."""
+    cosines, at = fixed @ asked, len(fixed) - len(messages("personal"))
+    return float(np.sort(cosines[at:])[-_ALIKE:].mean() - np.sort(cosines[:at])[-_ALIKE:].mean())
+
+
+EmbedderKind = Literal["none", "minilm", "use", "openai", "imported"]
+
+_KINDS: dict[str, EmbedderKind] = {kind: kind for kind in get_args(EmbedderKind) if kind != "imported"}
+NAMED = "minilm, use, openai:MODEL or package:object"
+"""What names an embedder, shortly."""
+ALLOWED = (
+    "none, minilm, use, openai:MODEL, "
+    "package:object (an Embedder of one's own, or what makes one, by where Python imports it from)"
+)
+
+
+def embedder_kind(setting: str) -> tuple[EmbedderKind, str] | None:
+    """What kind of embedder a setting names, and what stands after its colon; None where it names no single one.
+
+    `imported` runs code by its name, which is then the whole setting: it is for whoever starts the process to set, never for
+    what a store holds.
+    """
+    before, colon, name = (part.strip() for part in setting.partition(":"))
+    told = f"{before}{colon}{name}"
+    if not is_embedder_name(told):
+        return None
+    if before in _KINDS:
+        kind = _KINDS[before]
+        return (kind, name) if bool(colon) == (kind == "openai") else None
+    return ("imported", told) if colon else None

@@ -22,8 +22,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from engramlog_server.projections.index.postings import Occurrences, has_text
-from engramlog_server.projections.index.search_index import Bm25Index
+from engramlog_server.projections.index.search_index import Bm25Index, Occurrences, has_text
 from engramlog_server.projections.language.prompt_text import estimated_tokens
 from engramlog_server.projections.language.questions import kinds_asked, traits
 from engramlog_server.projections.language.text import stop_words

@@ -11,8 +11,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 import numpy.typing as npt
 
-from engramlog_server.projections.embedding.idle import Usual
-from engramlog_server.projections.embedding.meaning import Vectors, content_key, embedded_text
+from engramlog_server.projections.embedding.meaning import IdleScores, Vectors, content_key, embedded_text
 from engramlog_server.projections.memory.record import Memory
 
 _FIRST = 16
@@ -33,7 +32,7 @@ class MeaningIndex:
         self._unasked: dict[bytes, None] = {}
         """What of it came since the store was asked, when it stood at `_level`."""
         self._level: int | None = None
-        self.idle: tuple[int, Usual] | None = None
+        self.idle: tuple[int, IdleScores] | None = None
         """Scores of idle messages, as of so many vectors."""
         self.wanted = 0
         """How many rows hold text."""

@@ -32,7 +32,7 @@ from engramlog_server.events.parameters import Parameters
 from engramlog_server.events.vocabulary import MAX_SOURCES
 from engramlog_server.projections.checks import Check, counted, unchecked
 from engramlog_server.projections.decide.merge import merged_text
-from engramlog_server.projections.embedding.compared import looked_at
+from engramlog_server.projections.embedding.choosing import looked_at
 from engramlog_server.projections.embedding.meaning import Vectors
 from engramlog_server.projections.language.contradiction.relation import read
 from engramlog_server.projections.language.kin import relatives
@@ -59,7 +59,7 @@ from engramlog_server.projections.memory.columns import Columns, Flags
 from engramlog_server.projections.memory.kind import is_statement
 from engramlog_server.projections.memory.record import MAX_EDGES, SECRET, UNCOMPRESSED, Memory
 from engramlog_server.projections.models.chat import Chat, ModelUsage, Unfit, prompt
-from engramlog_server.projections.models.patterns_by_model import LONGEST, Claim, ShownMemory, fault_of_words
+from engramlog_server.projections.models.texts import LONGEST, Claim, ShownMemory, fault_of_words
 from engramlog_server.projections.views.view import OwnerView
 
 _WORDINGS = 16

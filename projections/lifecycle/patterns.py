@@ -44,8 +44,8 @@ from engramlog_server.projections.memory.kind import (
     pattern,
 )
 from engramlog_server.projections.memory.record import UNCOMPRESSED, Memory, MemoryTriple
-from engramlog_server.projections.models.patterns_by_model import LEAST as LEAST_DAYS
-from engramlog_server.projections.models.patterns_by_model import Claim, ShownMemory
+from engramlog_server.projections.models.texts import LEAST as LEAST_DAYS
+from engramlog_server.projections.models.texts import Claim, ShownMemory
 from engramlog_server.projections.views.view import OwnerView
 
 LEAST = 3

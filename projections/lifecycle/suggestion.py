@@ -24,7 +24,7 @@ from engramlog_server.events.catalogue import MemoryDeleted
 from engramlog_server.events.trust import PROPOSED
 from engramlog_server.projections.checks import Check, counted, unchecked
 from engramlog_server.projections.decide.merge import contradicts
-from engramlog_server.projections.embedding.compared import RowsLookedAt, VectorsCompared, looked_at
+from engramlog_server.projections.embedding.choosing import RowsLookedAt, VectorsCompared, looked_at
 from engramlog_server.projections.embedding.meaning import KnownVectors, Vectors, centred
 from engramlog_server.projections.language.extraction.rules import questions
 from engramlog_server.projections.language.extraction.shape import TurnText

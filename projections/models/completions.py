@@ -1,6 +1,6 @@
 """Requests to an OpenAI-compatible chat endpoint through pydantic-ai, on an event loop of their own.
 
-Importing this takes a second: `projections.models.model_chat` does so when a model is first asked. Requests carry the
+Importing this takes a second: `projections.models.chat` does so when a model is first asked. Requests carry the
 settings' address and key and nothing from the environment: whatever the libraries between read there stops at `_Exchange`,
 which sends only bodies.
 """
@@ -42,14 +42,15 @@ from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
-from engramlog_server.projections.embedding.endpoint_wire import OPENAI
-from engramlog_server.projections.models.chat import ModelUsage, Unfit
-from engramlog_server.projections.models.chat_wire import (
+from engramlog_server.projections.embedding.openai import OPENAI
+from engramlog_server.projections.models.chat import (
     TOOL,
     ChatEndpoint,
     Completion,
+    ModelUsage,
     Output,
     Trouble,
+    Unfit,
     judged,
     unfenced,
 )

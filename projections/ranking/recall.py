@@ -38,31 +38,39 @@ from engramlog_server.projections.memory.columns import GONE, Columns, Rows
 from engramlog_server.projections.memory.record import LEVELS
 from engramlog_server.projections.memory.tags import contextual_match
 from engramlog_server.projections.ranking import conversation
-from engramlog_server.projections.ranking.associations import admits_shown, brought_to_mind, path_told
-from engramlog_server.projections.ranking.conversation_terms import TERM_WEIGHTS, WEIGHTS, told
-from engramlog_server.projections.ranking.keyword_match import expanded
+from engramlog_server.projections.ranking.conversation import TERM_WEIGHTS, WEIGHTS
 from engramlog_server.projections.ranking.question import (
+    Lifted,
     Ranking,
     RunningSearch,
+    Vacated,
     direct,
     part_understood,
     plain_bm25,
     understood,
+    vacated,
+    with_successors,
 )
-from engramlog_server.projections.ranking.ranked import Plan, Ranked, best
 from engramlog_server.projections.ranking.rankings import (
     MOST_PUBLISHED,
     WEIGHT_SHARE,
+    Plan,
+    Ranked,
+    admits_shown,
+    best,
+    brought_to_mind,
     by_activation,
     by_overlap,
     by_published,
     by_text,
+    expanded,
+    path_told,
     relevance_of,
     seeds_of,
     text_score,
 )
 from engramlog_server.projections.ranking.search_request import BY_MEANING, FOLLOWING, PLAIN, SearchRequest
-from engramlog_server.projections.ranking.successors import Lifted, Vacated, vacated, with_successors
+from engramlog_server.projections.ranking.times import told
 from engramlog_server.projections.shapes import (
     Expanded,
     Explanation,

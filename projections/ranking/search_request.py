@@ -16,7 +16,7 @@ from engramlog_server.projections.laws.modes import Flags
 from engramlog_server.projections.memory.columns import Rows
 from engramlog_server.projections.memory.record import CATEGORIES, SECRET, Memory, check_trust
 from engramlog_server.projections.memory.tags import FILTERS, TAGS, contextual_match
-from engramlog_server.projections.ranking.conversation_terms import TimeRange, parse_range
+from engramlog_server.projections.ranking.times import TimeRange, parse_range
 from engramlog_server.projections.views.view import OwnerView
 
 Plain = str | int | float | bool

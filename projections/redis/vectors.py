@@ -26,8 +26,7 @@ from engramlog_server.events.redis.secrets import read_cipher, usable_secret
 from engramlog_server.events.redis.wire import Argument, Wire, WirePool, as_store_error
 from engramlog_server.events.text import AUTO, MINILM, NONE, STORE, USE
 from engramlog_server.projections.embedding.choosing import EmbedderChosen, Embedders, LettersIndex
-from engramlog_server.projections.embedding.idle import fixed_messages, nearness, usual
-from engramlog_server.projections.embedding.likeness import Likeness
+from engramlog_server.projections.embedding.encoders import Likeness
 from engramlog_server.projections.embedding.meaning import (
     NO_SECRET,
     Embedded,
@@ -37,6 +36,9 @@ from engramlog_server.projections.embedding.meaning import (
     Sense,
     Vectors,
     embedded_text,
+    fixed_messages,
+    nearness,
+    usual,
 )
 from engramlog_server.projections.embedding.vectors import (
     VectorKeys,

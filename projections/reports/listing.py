@@ -17,7 +17,7 @@ from engramlog_server.events.trust import TRUSTS
 from engramlog_server.events.vocabulary import is_text
 from engramlog_server.projections.checks import UNBOUNDED, Bounds, Check, counted
 from engramlog_server.projections.fold.links import told_in_lists
-from engramlog_server.projections.index.record_names import NAMES, SOURCES, RecordNames, Tagged, TextParts, ToldTags
+from engramlog_server.projections.index.names import NAMES, SOURCES, RecordNames, Tagged, TextParts, ToldTags
 from engramlog_server.projections.language.lexicon import part_folded
 from engramlog_server.projections.laws import LAWS
 from engramlog_server.projections.laws.modes import Visibility, reasons_told

@@ -16,11 +16,10 @@ from engramlog_server.projections.language.patterns import begins_with_han, hold
 from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.laws.modes import reasons_told, secrets
 from engramlog_server.projections.memory.record import SECRET, Memory
-from engramlog_server.projections.ranking.question import Ranking, RunningSearch
-from engramlog_server.projections.ranking.ranked import Ranked
+from engramlog_server.projections.ranking.question import Ranking, RunningSearch, interrupted
+from engramlog_server.projections.ranking.rankings import Ranked
 from engramlog_server.projections.ranking.recall import ranking_of
 from engramlog_server.projections.ranking.search_request import SearchRequest
-from engramlog_server.projections.ranking.successors import interrupted
 from engramlog_server.projections.shapes import Absent, RankedMemory, RankRule, ScoreTerm
 from engramlog_server.projections.views.query import ViewQuery, card, corrections_of
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from engramlog_server.events.envelope import TOLERATED
 from engramlog_server.projections.fold.changelog import Entry, numbers_of
-from engramlog_server.projections.past.events import Bytes, Integers, OwnerEvents, number_of
+from engramlog_server.projections.past.moments import Bytes, Integers, OwnerEvents, number_of
 
 ACTIVATIONS, FREQUENT, NEGATIONS, MERGES = "activations", "frequent_mentions", "negations", "merges"
 UNMERGES, COMPRESSIONS, TAKEN_BACK, CONFLICTS = "merges_undone", "compressions", "taken_back", "possible_conflicts"

@@ -33,7 +33,7 @@ from engramlog_server.projections.checks import EVERY, Check, counted, unchecked
 from engramlog_server.projections.fold.changelog import id_text
 from engramlog_server.projections.memory.kind import tells_all, turn_told
 from engramlog_server.projections.memory.record import Aside, Asides, Memory, NamedSource
-from engramlog_server.projections.views.set_aside import SetAside
+from engramlog_server.projections.views.quoting import SetAside
 from engramlog_server.projections.views.view import OwnerView
 
 FIELDS = ("without", "turns", "sessions", "sources", "actors", "principals", "correlations", "models")

@@ -26,7 +26,7 @@ from engramlog_server.events.entry import Naming
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.projections.checks import UNBOUNDED, Bounds, Check, counted, unchecked
-from engramlog_server.projections.embedding.compared import VectorsCompared
+from engramlog_server.projections.embedding.choosing import VectorsCompared
 from engramlog_server.projections.embedding.meaning import KnownVectors
 from engramlog_server.projections.fold.changelog import Entry
 from engramlog_server.projections.fold.owner import OwnerHistory, OwnerState, fold_on, parameters_of
@@ -34,8 +34,13 @@ from engramlog_server.projections.index.associations import AssociationIndex
 from engramlog_server.projections.index.conversation_index import NONE, ConversationIndex, KeptConversation, talk_then
 from engramlog_server.projections.index.correction_index import CorrectionIndex
 from engramlog_server.projections.index.meaning_index import MeaningIndex
-from engramlog_server.projections.index.postings import TermSequence, has_text, indexed_terms, indexed_text
-from engramlog_server.projections.index.search_index import Bm25Index
+from engramlog_server.projections.index.search_index import (
+    Bm25Index,
+    TermSequence,
+    has_text,
+    indexed_terms,
+    indexed_text,
+)
 from engramlog_server.projections.language.keywords import (
     LEAST_WEIGHT,
     MOST_KEYWORDS,
@@ -55,13 +60,13 @@ from engramlog_server.projections.past.moments import KeptMemories
 from engramlog_server.projections.views.quoting import (
     Quoting,
     SearchedTexts,
+    SetAside,
     Unsaid,
     as_hidden_today,
     hidden_in,
     hides_today,
     purged_ids,
 )
-from engramlog_server.projections.views.set_aside import SetAside
 
 _PAGE = 1_000
 _READ_FOR_A_FOLDED = 3

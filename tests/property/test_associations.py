@@ -11,7 +11,7 @@ from engramlog_server.events.parameters import Parameters
 from engramlog_server.projections.index.associations import CO_HIT, DERIVED, AssociationIndex
 from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.record import HOUR, SECRET, Edge, Memory
-from engramlog_server.projections.ranking.associations import spread
+from engramlog_server.projections.ranking.rankings import spread
 from tests.given.associated import half, index_of, memory, overlap
 
 IDS = [f"m{number}" for number in range(9)]

@@ -9,8 +9,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from engramlog_server.projections.index.postings import indexed_terms, indexed_text, whole
-from engramlog_server.projections.index.search_index import Bm25Index
+from engramlog_server.projections.index.search_index import Bm25Index, indexed_terms, indexed_text, whole
 from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.memory.record import Memory, with_changes
 from tests.given.events import created, folded

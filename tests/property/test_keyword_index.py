@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.projections.index.keyword_index import Entry, KeywordIndex, best_of
+from engramlog_server.projections.index.associations import Entry, KeywordIndex, best_of
 from tests.given.associated import overlap
 
 WORDS = ["coffee", "tea", "咖啡", "猫", "cat", "dog"]

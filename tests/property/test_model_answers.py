@@ -11,8 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engramlog_server.events.errors import ModelFailed
-from engramlog_server.projections.models.chat_wire import Completion, Output, Trouble, judged
-from engramlog_server.projections.models.model_chat import ModelChat
+from engramlog_server.projections.models.chat import Completion, ModelChat, Output, Trouble, judged
 from tests.doubles.model_endpoint import ModelEndpoint, Reply, model_endpoint
 from tests.examples import examples
 from tests.given.model import Verdict, chats

@@ -9,7 +9,7 @@ from engramlog_server.projections.fold.owner import OwnerState, fold_on
 from engramlog_server.projections.memory.record import Asides, Memory
 from engramlog_server.projections.reports.listing import listing
 from engramlog_server.projections.views.query import ViewQuery
-from engramlog_server.projections.views.set_aside import SetAside
+from engramlog_server.projections.views.quoting import SetAside
 from tests.examples import examples
 from tests.given.events import (
     Told,

@@ -137,7 +137,7 @@ NOT_COMPARED = {
 
 def _uncompared(compared: Mapping[str, Any] | None, owner: str) -> None:
     """Said on standard error: what was not compared by its vectors, and why."""
-    from engramlog_server.projections.embedding.compared import KINDS
+    from engramlog_server.projections.embedding.choosing import KINDS
 
     if compared is None:
         return

@@ -38,7 +38,7 @@ from engramlog_server.events.trust import ASSERTED, IMPORTED, PROPOSED, TRUSTS, 
 from engramlog_server.events.vocabulary import Actor, Category, Trust
 from engramlog_server.projections.checks import Check, unchecked
 from engramlog_server.projections.decide.commands import MOST_BESIDE, NOTHING, Consequence, Contested, Does
-from engramlog_server.projections.index.said_index import SaidIndex
+from engramlog_server.projections.index.names import SaidIndex
 from engramlog_server.projections.language.contradiction.change import Alike, no_model
 from engramlog_server.projections.language.contradiction.relation import compare
 from engramlog_server.projections.language.extraction.fleeting import for_a_time, of_another_time
@@ -70,7 +70,7 @@ from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.kind import created, is_statement
 from engramlog_server.projections.memory.record import DAY, SECRET, Memory
 from engramlog_server.projections.memory.rejection import refusing
-from engramlog_server.projections.ranking.conversation_terms import times_in
+from engramlog_server.projections.ranking.times import times_in
 from engramlog_server.projections.views.view import OwnerView
 
 MOST_REASON = 300

@@ -16,7 +16,7 @@ from engramlog_server.events.errors import ModelFailed
 from engramlog_server.ops.models import LazyModel
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.wiring import open_application
-from engramlog_server.projections.models.model_chat import ModelChat
+from engramlog_server.projections.models.chat import ModelChat
 from tests.acceptance.helpers.cli import Cli, event, flat, lines, run
 from tests.doubles.scripted_chat import Says, ScriptedChat, keeps
 from tests.rows import each_row

@@ -26,7 +26,7 @@ from engramlog_server.consumers.jobs.extraction import ExtractionJob
 from engramlog_server.consumers.jobs.lifecycle import LifecycleJobs
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.projections.access.caller import VERBS
-from engramlog_server.projections.models.model_chat import ModelChat
+from engramlog_server.projections.models.chat import ModelChat
 from tests.doubles.model_endpoint import model_endpoint
 from tests.doubles.model_reader import honest
 from tests.given.client import Service, connected, service

@@ -11,8 +11,7 @@ from typing import Any, TypeVar, cast
 import pytest
 
 from benchmarks.__main__ import main
-from benchmarks.attacks import ATTACKS, WORDINGS, Canary
-from benchmarks.obedience import evaluate_obedience
+from benchmarks.obedience import ATTACKS, WORDINGS, Canary, evaluate_obedience
 from engramlog_server.events.errors import ModelFailed
 from engramlog_server.projections.models.chat import ModelUsage, fits
 from tests.doubles.model_endpoint import model_endpoint

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from benchmarks.attacks import ATTACKS, WORDINGS, Canary
+from benchmarks.obedience import ATTACKS, WORDINGS, Canary
 from engramlog_server.projections.memory.record import handle_of
 from engramlog_server.projections.prompt.gathering import MOST_LINES
 from tests.acceptance.trust.doors import DOORS, Doors

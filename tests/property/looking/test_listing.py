@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from engramlog_server.events.catalogue import MemoryCreated
-from engramlog_server.projections.index.record_names import SOURCES
+from engramlog_server.projections.index.names import SOURCES
 from engramlog_server.projections.language.lexicon import part_folded
 from engramlog_server.projections.laws import LAWS
 from engramlog_server.projections.laws.modes import MODES, Mode

@@ -14,8 +14,7 @@ from engramlog_server.projections.lifecycle import plan
 from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.record import handle_of
 from engramlog_server.projections.memory.working_memory import conversation
-from engramlog_server.projections.prompt.gathering import Wanted, always, rules_of
-from engramlog_server.projections.prompt.stable import stable_part
+from engramlog_server.projections.prompt.gathering import Wanted, always, rules_of, stable_part
 from engramlog_server.projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import (

@@ -13,7 +13,7 @@ from engramlog_server.api.cli.main import run
 from engramlog_server.events.envelope import decode
 from engramlog_server.events.errors import InputError, NotFound
 from engramlog_server.events.partitions import partition_of
-from engramlog_server.projections.index.record_names import Handles
+from engramlog_server.projections.index.names import Handles
 from engramlog_server.projections.memory.record import handle_of
 from tests.acceptance.helpers.store import Store
 from tests.given.events import created
@@ -140,7 +140,7 @@ def test_an_exact_id_wins_over_a_handle(store: Store) -> None:
 def test_a_handle_that_two_memories_share_is_refused_with_both_ids(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("engramlog_server.projections.index.record_names.handle_of", lambda _: "shared")
+    monkeypatch.setattr("engramlog_server.projections.index.names.handle_of", lambda _: "shared")
     owner = owner_of(store)
     with pytest.raises(InputError, match=f"^memory_id: got 'shared'; allowed: {LONG} or {OTHER}"):
         store.app.named(owner, "shared")

@@ -16,9 +16,8 @@ from engramlog_server.consumers.jobs.embedding import EmbeddingJob
 from engramlog_server.events.errors import BadSetting, EmbedderFailed, InputError
 from engramlog_server.projections.embedding.choosing import EmbedderChosen, EmbedderPlan, Embedders
 from engramlog_server.projections.embedding.embedder import CachingEmbedder
-from engramlog_server.projections.embedding.idle import messages
-from engramlog_server.projections.embedding.meaning import EmbeddedQuestion, Sense
-from engramlog_server.projections.embedding.minilm import MODEL, MiniLM
+from engramlog_server.projections.embedding.encoders import MINILM_MODEL, MiniLM
+from engramlog_server.projections.embedding.meaning import EmbeddedQuestion, Sense, messages
 from engramlog_server.projections.ranking.question import MeantQuestion
 from engramlog_server.projections.redis import vectors as redis_meanings
 from engramlog_server.projections.redis.vectors import Meanings
@@ -279,7 +278,7 @@ def test_no_model_is_loaded_for_an_owner_without_vectors(meant: Vectors, owner: 
 def test_a_model_whose_package_went_missing_is_told_as_failed_and_words_find(
     meant: Vectors, owner: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    meant.job_by(WordEmbedder(MODEL)).carry_out(owner)
+    meant.job_by(WordEmbedder(MINILM_MODEL)).carry_out(owner)
     monkeypatch.setitem(sys.modules, "safetensors", None)
     meanings = meant.meanings_by(CachingEmbedder(MiniLM(tmp_path)))
     answer = Reader(meant.live.log, meant.views, None, meanings).search(owner, "kiln", at=NOW)

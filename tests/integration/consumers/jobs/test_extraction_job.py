@@ -21,8 +21,7 @@ from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.wiring import open_application
-from engramlog_server.projections.models.chat import ModelAsked
-from engramlog_server.projections.models.model_chat import ModelChat
+from engramlog_server.projections.models.chat import ModelAsked, ModelChat
 from tests.doubles.model_endpoint import ModelEndpoint, limited, model_endpoint
 from tests.doubles.model_reader import honest
 from tests.given.alarms import KeptAlarms

@@ -19,7 +19,7 @@ ASKING = """
 import json, sys
 went = []
 sys.addaudithook(lambda name, given: went.append([name, str(given[-1])]) if name.startswith("socket.") else None)
-from engramlog_server.projections.models.model_chat import ModelChat
+from engramlog_server.projections.models.chat import ModelChat
 from tests.given.model import SECRET, Verdict
 chat = ModelChat("small", url=sys.argv[1], key=sys.argv[2] or None)
 answer, usage = chat.ask("Judge.", SECRET, Verdict)
@@ -44,7 +44,7 @@ chat.close()
 """A process that logs everything, with the traces of what failed."""
 FORKING = """
 import os, sys, warnings
-from engramlog_server.projections.models.model_chat import ModelChat
+from engramlog_server.projections.models.chat import ModelChat
 from tests.given.model import asked
 chat = ModelChat("small", url=sys.argv[1])
 first = asked(chat)

@@ -21,7 +21,7 @@ from engramlog_server.events.envelope import canonical, decode
 from engramlog_server.projections.fold.owner import OwnerState
 from engramlog_server.projections.memory.kind import is_turn
 from engramlog_server.projections.memory.record import Memory
-from engramlog_server.projections.models.model_chat import ModelChat
+from engramlog_server.projections.models.chat import ModelChat
 from engramlog_server.projections.redis.view import RedisViews
 from tests.doubles.model_endpoint import (
     SILENT,

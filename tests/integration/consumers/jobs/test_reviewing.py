@@ -18,8 +18,7 @@ from engramlog_server.events.envelope import AnyEvent, decode
 from engramlog_server.events.errors import BadSetting, ModelFailed
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.projections.lifecycle.review import ModelReviewer
-from engramlog_server.projections.models.chat import Chat
-from engramlog_server.projections.models.model_chat import ModelChat
+from engramlog_server.projections.models.chat import Chat, ModelChat
 from tests.doubles.model_endpoint import ModelEndpoint, completion, model_endpoint
 from tests.doubles.scripted import Asked
 from tests.doubles.scripted_chat import KEEP, TRIES, Says, ScriptedChat, keeps

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from engramlog_server.api.cli.commands.lifecycle import _uncompared
 from engramlog_server.api.cli.show.search import results
-from engramlog_server.projections.embedding.compared import RowsLookedAt, VectorsCompared
+from engramlog_server.projections.embedding.choosing import RowsLookedAt, VectorsCompared
 from tests.rows import each_row
 
 Kind = Literal["statements", "turns"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from engramlog_server.projections.embedding.idle import NEAR, fixed_messages, messages, nearness, usual
+from engramlog_server.projections.embedding.meaning import NEAR, fixed_messages, messages, nearness, usual
 
 
 def test_a_message_as_near_to_the_memories_as_another_needs_memory_if_it_is_like_personal_messages() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from engramlog_server.events.errors import BadSetting
-from engramlog_server.projections.embedding.likeness import Likeness
+from engramlog_server.projections.embedding.encoders import Likeness
 from engramlog_server.projections.embedding.meaning import Embedded, EmbeddedQuestion
 
 

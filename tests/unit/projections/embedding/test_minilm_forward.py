@@ -7,8 +7,8 @@ from math import erfc, exp, sqrt
 import numpy as np
 import pytest
 
-from engramlog_server.projections.embedding import minilm
-from engramlog_server.projections.embedding.minilm import Array, ModelWeights, forward, weights_of
+from engramlog_server.projections.embedding import encoders
+from engramlog_server.projections.embedding.encoders import Array, ModelWeights, forward, weights_of
 
 WIDTH, WIDE, WORDS, LONGEST = 24, 40, 50, 16
 HEADS = 12
@@ -110,7 +110,7 @@ def test_a_text_has_the_same_vectors_alone_and_among_others(weights: ModelWeight
 
 def test_batches_change_nothing(weights: ModelWeights, monkeypatch: pytest.MonkeyPatch) -> None:
     at_once = forward(weights, TEXTS)
-    monkeypatch.setattr(minilm, "TOKENS_AT_ONCE", 4)
+    monkeypatch.setattr(encoders, "TOKENS_AT_ONCE", 4)
     for one, other in zip(at_once, forward(weights, TEXTS), strict=True):
         np.testing.assert_allclose(one, other, atol=1e-5)
 

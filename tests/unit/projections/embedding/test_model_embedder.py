@@ -11,9 +11,9 @@ import pytest
 
 from engramlog_server.events.errors import BadSetting, EmbedderFailed
 from engramlog_server.projections.embedding import embedder as model_embedder
-from engramlog_server.projections.embedding import minilm as model_minilm
+from engramlog_server.projections.embedding import encoders as model_minilm
+from engramlog_server.projections.embedding import encoders as model_use
 from engramlog_server.projections.embedding import openai as model_openai
-from engramlog_server.projections.embedding import use as model_use
 from engramlog_server.projections.embedding.embedder import (
     MOST_QUESTIONS,
     MOST_TEXTS,
@@ -21,8 +21,7 @@ from engramlog_server.projections.embedding.embedder import (
     embedder_named,
     usual_of,
 )
-from engramlog_server.projections.embedding.idle import messages
-from engramlog_server.projections.embedding.meaning import Embedded, Usual, Vectors
+from engramlog_server.projections.embedding.meaning import Embedded, Usual, Vectors, messages
 from tests.doubles.embedding import WordEmbedder
 from tests.patience import PATIENCE
 from tests.rows import each_row

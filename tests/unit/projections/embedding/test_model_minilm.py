@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from engramlog_server.events.errors import BadSetting, EmbedderFailed
-from engramlog_server.projections.embedding import minilm as model_minilm
-from engramlog_server.projections.embedding.minilm import MOST_TOKENS, MiniLM
+from engramlog_server.projections.embedding import encoders as model_minilm
+from engramlog_server.projections.embedding.encoders import MOST_TOKENS, MiniLM
 from tests.patience import PATIENCE
 from tests.places import ROOT
 from tests.rows import each_row
@@ -74,8 +74,8 @@ def test_the_pieces_of_a_question_stand_for_its_words(minilm: MiniLM) -> None:
 @installed
 def test_the_files_are_read_once_and_at_first_use(monkeypatch: pytest.MonkeyPatch) -> None:
     loads: list[Path] = []
-    load = model_minilm._load
-    monkeypatch.setattr(model_minilm, "_load", lambda folder: loads.append(folder) or load(folder))
+    load = model_minilm._load_minilm
+    monkeypatch.setattr(model_minilm, "_load_minilm", lambda folder: loads.append(folder) or load(folder))
     minilm = MiniLM()
     assert loads == []
     with ThreadPoolExecutor(3) as pool:
@@ -130,7 +130,7 @@ def test_the_module_brings_no_package_of_the_extra_with_it() -> None:
         [
             sys.executable,
             "-c",
-            "import engramlog_server.projections.embedding.minilm, sys; print({'tokenizers', 'safetensors'} & set(sys.modules))",
+            "import engramlog_server.projections.embedding.encoders, sys; print({'tokenizers', 'safetensors'} & set(sys.modules))",
         ],
         capture_output=True,
         text=True,

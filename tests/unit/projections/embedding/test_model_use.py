@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from engramlog_server.events.errors import BadSetting, EmbedderFailed
-from engramlog_server.projections.embedding import use as model_use
+from engramlog_server.projections.embedding import encoders as model_use
 from engramlog_server.projections.embedding.embedder import QUESTION_SHARE, CachingEmbedder
-from engramlog_server.projections.embedding.idle import fixed_messages
-from engramlog_server.projections.embedding.use import DIMENSIONS, MOST_LETTERS, UniversalEncoder
+from engramlog_server.projections.embedding.encoders import DIMENSIONS, MOST_LETTERS, UniversalEncoder
+from engramlog_server.projections.embedding.meaning import fixed_messages
 from tests.doubles.odd_texts import ODD_TEXTS
 from tests.rows import each_row
 

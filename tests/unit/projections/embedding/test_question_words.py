@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.projections.embedding.minilm import words_at
+from engramlog_server.projections.embedding.encoders import words_at
 from tests.rows import each_row
 
 WORDS = [

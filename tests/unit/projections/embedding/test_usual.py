@@ -8,8 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramlog_server.projections.embedding.embedder import usual_of
-from engramlog_server.projections.embedding.idle import messages
-from engramlog_server.projections.embedding.meaning import EmbeddedQuestion, JoinedPieces, Sense, Usual, Vectors
+from engramlog_server.projections.embedding.meaning import (
+    EmbeddedQuestion,
+    JoinedPieces,
+    Sense,
+    Usual,
+    Vectors,
+    messages,
+)
 
 SIZE = 64
 

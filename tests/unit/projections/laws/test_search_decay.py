@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from engramlog_server.projections.laws import LAWS
-from engramlog_server.projections.ranking.conversation_terms import TERM_WEIGHTS
+from engramlog_server.projections.ranking.conversation import TERM_WEIGHTS
 from engramlog_server.projections.ranking.rankings import WEIGHT_SHARE
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, accessed, created, mentioned, profile, reinforced

@@ -10,7 +10,7 @@ from engramlog_server.projections.lifecycle.patterns import (
     questions,
 )
 from engramlog_server.projections.memory.columns import Columns, state_of
-from engramlog_server.projections.models.patterns_by_model import Claim
+from engramlog_server.projections.models.texts import Claim
 from tests.given.events import (
     Story,
     Told,

@@ -11,7 +11,7 @@ from engramlog_server.projections.lifecycle.merging import (
     alike_statements,
     merges_by_model,
 )
-from engramlog_server.projections.models.patterns_by_model import Claim
+from engramlog_server.projections.models.texts import Claim
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, at, created, deleted
 from tests.given.views import viewed

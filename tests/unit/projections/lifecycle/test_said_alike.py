@@ -8,7 +8,7 @@ import pytest
 
 from engramlog_server.events.errors import ModelFailed
 from engramlog_server.projections.lifecycle.merging import said_alike
-from engramlog_server.projections.models.patterns_by_model import Claim, ShownMemory
+from engramlog_server.projections.models.texts import Claim, ShownMemory
 from tests.doubles.scripted_chat import ScriptedChat
 from tests.rows import each_row
 

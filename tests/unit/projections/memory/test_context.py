@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from engramlog_server.events.envelope import micros
 from engramlog_server.events.parameters import DEFAULTS, changed
 from engramlog_server.events.trust import ORDER
-from engramlog_server.projections.index.record_names import ToldTags
+from engramlog_server.projections.index.names import ToldTags
 from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.memory.tags import TAGS, Context, context_of, contextual_match, entries
 from tests.given.events import created

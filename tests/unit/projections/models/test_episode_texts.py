@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engramlog_server.events.errors import ModelFailed
 from engramlog_server.projections.models.chat import ModelUsage, Unfit
-from engramlog_server.projections.models.episode_texts import MOST_CHARACTERS, fault, summary_by
+from engramlog_server.projections.models.texts import MOST_CHARACTERS, fault_of_summary, summary_by
 from tests.given.said import reply, turn
 from tests.rows import each_row
 
@@ -79,12 +79,12 @@ def test_what_is_refused_is_asked_for_again_with_the_reason() -> None:
     ],
 )
 def test_what_adds_to_what_was_said_is_refused(text: str, reason: str | None) -> None:
-    found = fault(text, TOLD)
+    found = fault_of_summary(text, TOLD)
     assert found is None if reason is None else found is not None and reason in found
 
 
 def test_no_summary_is_longer_than_is_allowed() -> None:
     longest = ("kiln " * 200)[:581].strip()
-    assert fault(longest, TOLD) is None
+    assert fault_of_summary(longest, TOLD) is None
     told, _ = summary_by(Scripted(longest), TALK, "UTC")
     assert len(told) <= MOST_CHARACTERS

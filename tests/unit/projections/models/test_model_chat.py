@@ -14,10 +14,8 @@ from typing import Any
 import pytest
 
 from engramlog_server.events.errors import BadSetting
-from engramlog_server.projections.models import model_chat
-from engramlog_server.projections.models.chat import ModelUsage, Unfit
-from engramlog_server.projections.models.chat_wire import Output
-from engramlog_server.projections.models.model_chat import ModelChat
+from engramlog_server.projections.models import chat as chat_module
+from engramlog_server.projections.models.chat import ModelChat, ModelUsage, Output, Unfit
 from tests.doubles.model_endpoint import SILENT, ModelEndpoint, calling, completion, model_endpoint, said
 from tests.given.model import KEY, TOLD, Chats, Verdict, asked, chats, failure
 from tests.patience import PATIENCE
@@ -275,6 +273,6 @@ def test_a_setting_that_cannot_be_used_says_what_is_allowed(settings: dict[str, 
 
 
 def test_without_pydantic_ai_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(model_chat, "find_spec", lambda name: None)
+    monkeypatch.setattr(chat_module, "find_spec", lambda name: None)
     with pytest.raises(BadSetting, match=r'pip install "engramlog\[model\]"'):
         ModelChat("small", url="http://127.0.0.1:1/v1")

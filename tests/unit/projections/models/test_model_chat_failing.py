@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from engramlog_server.projections.models.chat import ModelUsage
-from engramlog_server.projections.models.model_chat import ModelChat
+from engramlog_server.projections.models.chat import ModelChat, ModelUsage
 from tests.doubles.model_endpoint import (
     SILENT,
     TRICKLE,

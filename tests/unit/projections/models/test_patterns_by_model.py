@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engramlog_server.events.errors import ModelFailed
-from engramlog_server.projections.models.patterns_by_model import MOST_CLAIMS, Claim, ShownMemory, claims_by
+from engramlog_server.projections.models.texts import MOST_CLAIMS, Claim, ShownMemory, claims_by
 from tests.doubles.scripted_chat import ScriptedChat
 from tests.rows import each_row
 

@@ -15,30 +15,31 @@ from engramlog_server.events.catalogue import EventDiscarded, TurnsExtracted
 from engramlog_server.events.envelope import Stored
 from engramlog_server.projections.fold.owner import OwnerHistory, OwnerState, fold_owner
 from engramlog_server.projections.memory.record import Memory, encode_memory
-from engramlog_server.projections.past.events import Lines, OwnerEvents, begin_at, events_of
-from engramlog_server.projections.past.folding import (
+from engramlog_server.projections.past.moments import (
     Added,
     FoldedPast,
-    MomentKeeper,
-    Passage,
-    behind,
-    fold_from,
-    nothing_folded,
-    to_fold,
-)
-from engramlog_server.projections.past.moments import (
     KeptMemories,
     KeptMoment,
     KeptPart,
+    Lines,
+    MomentKeeper,
     MomentsHead,
     NotKept,
+    OwnerEvents,
+    Passage,
     Start,
     _without,
+    begin_at,
+    behind,
+    events_of,
+    fold_from,
+    nothing_folded,
     read_head,
     read_part,
     started,
     stored_head,
     stored_part,
+    to_fold,
 )
 from engramlog_server.projections.views.view import as_hidden_today, hidden_in
 from tests.examples import examples

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.prompt.message import decided, query_of, read_message, without_payload
+from engramlog_server.projections.prompt.gathering import decided, query_of, read_message, without_payload
 
 NAMES = frozenset({"nora", "biscuit", "阿福", "小雨"})
 IDLE = (

@@ -8,9 +8,17 @@ import msgspec
 
 from engramlog_server.events.catalogue import BlockMade
 from engramlog_server.projections.prompt.block import STABLE, Material, build
-from engramlog_server.projections.prompt.gathering import Close, Wanted
-from engramlog_server.projections.prompt.recipe import Handed, asked_digest, block_digest, close_of, recipe, wanted_of
-from engramlog_server.projections.prompt.stable import StablePart
+from engramlog_server.projections.prompt.gathering import (
+    Close,
+    Handed,
+    StablePart,
+    Wanted,
+    asked_digest,
+    block_digest,
+    close_of,
+    recipe,
+    wanted_of,
+)
 from tests.given.events import created, folded, shown
 from tests.rows import each_row
 

@@ -7,8 +7,15 @@ from typing import Any
 from engramlog_server.projections.language.prompt_text import estimated_tokens
 from engramlog_server.projections.memory.working_memory import conversation
 from engramlog_server.projections.prompt.block import CLOSE, LEAST_BUDGET, OPEN, Line, Material
-from engramlog_server.projections.prompt.gathering import Wanted, always, rules_of
-from engramlog_server.projections.prompt.stable import StablePart, in_two, stable_part, stable_room
+from engramlog_server.projections.prompt.gathering import (
+    StablePart,
+    Wanted,
+    always,
+    in_two,
+    rules_of,
+    stable_part,
+    stable_room,
+)
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, at, created, promoted
 from tests.rows import each_row

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from benchmarks.dataset import Dataset, read_dataset
-from benchmarks.search_quality import evaluate_search
+from benchmarks.quality import evaluate_search
 from engramlog_server.projections.ranking.search_request import SearchRequest
 from tests.doubles.comparisons import write_comparisons
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engramlog_server.projections.index.conversation_index import ConversationIndex
-from engramlog_server.projections.index.postings import indexed_text
-from engramlog_server.projections.ranking.conversation_terms import SETTINGS, WEIGHTS
+from engramlog_server.projections.index.search_index import indexed_text
+from engramlog_server.projections.ranking.conversation import SETTINGS, WEIGHTS
 from engramlog_server.projections.views.view import OwnerView
 from tests.examples import examples
 from tests.given.events import Told, created, deleted, folded, mentioned, purged, reinforced, revised

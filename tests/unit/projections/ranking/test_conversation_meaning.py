@@ -13,13 +13,16 @@ from engramlog_server.projections.laws.law import Floats
 from engramlog_server.projections.memory.columns import Rows
 from engramlog_server.projections.ranking.conversation import (
     MEANING,
+    QuestionReading,
+    Stage,
     legible,
     meaning_values,
     meant,
     nearness_of_withheld,
     only_meant,
+    over_best,
+    read_question,
 )
-from engramlog_server.projections.ranking.conversation_terms import QuestionReading, Stage, over_best, read_question
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import at, created
 from tests.given.views import viewed

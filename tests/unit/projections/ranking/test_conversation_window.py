@@ -11,7 +11,7 @@ import pytest
 
 from engramlog_server.projections.embedding.meaning import EmbeddedQuestion, JoinedPieces, Sense, Vectors
 from engramlog_server.projections.memory.columns import Rows
-from engramlog_server.projections.ranking.conversation_terms import SETTINGS, WEIGHTS
+from engramlog_server.projections.ranking.conversation import SETTINGS, WEIGHTS
 from engramlog_server.projections.ranking.recall import search
 from engramlog_server.projections.ranking.search_request import SearchRequest
 from engramlog_server.projections.views.query import ViewQuery

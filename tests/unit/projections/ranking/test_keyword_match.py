@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramlog_server.events.catalogue import SynonymDefined
-from engramlog_server.projections.ranking.keyword_match import (
+from engramlog_server.projections.ranking.rankings import (
     MOST_ASKED,
     KeywordMatch,
     asked_keywords,

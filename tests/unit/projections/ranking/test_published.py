@@ -9,8 +9,14 @@ import pytest
 
 from engramlog_server.events.parameters import DEFAULTS
 from engramlog_server.projections.memory.columns import Columns, Rows
-from engramlog_server.projections.ranking.ranked import added
-from engramlog_server.projections.ranking.rankings import Matched, interaction, relevance_parts, score_parts, youth
+from engramlog_server.projections.ranking.rankings import (
+    Matched,
+    added,
+    interaction,
+    relevance_parts,
+    score_parts,
+    youth,
+)
 from tests.given.events import Told, accessed, at, created, folded
 from tests.rows import each_row
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from engramlog_server.projections.choices import RANKINGS
 from engramlog_server.projections.laws.modes import MODES
-from engramlog_server.projections.ranking.associations import MOST_ASSOCIATED
+from engramlog_server.projections.ranking.rankings import MOST_ASSOCIATED
 from engramlog_server.projections.ranking.recall import search
 from engramlog_server.projections.ranking.search_request import SearchRequest
 from engramlog_server.projections.views.query import ViewQuery

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engramlog_server.projections.laws.modes import MODES
-from engramlog_server.projections.ranking.associations import MOST_ASSOCIATED
+from engramlog_server.projections.ranking.rankings import MOST_ASSOCIATED
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import created, deleted, linked, merged, negated, purged
 from tests.given.views import brought, fact, noted, viewed, way

@@ -6,7 +6,7 @@ import pytest
 
 from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.projections.memory.record import Memory
-from engramlog_server.projections.ranking.associations import Activated, spread
+from engramlog_server.projections.ranking.rankings import Activated, spread
 from tests.given.associated import half, index_of, memory, row_of, told
 from tests.rows import each_row
 

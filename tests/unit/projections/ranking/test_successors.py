@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from engramlog_server.projections.embedding.likeness import ratings
+from engramlog_server.projections.embedding.encoders import UniversalEncoder, ratings
 from engramlog_server.projections.embedding.meaning import EmbeddedQuestion, JoinedPieces, Sense
-from engramlog_server.projections.embedding.use import UniversalEncoder
 from engramlog_server.projections.ranking.recall import search
 from engramlog_server.projections.ranking.search_request import SearchRequest
 from engramlog_server.projections.views.query import ViewQuery

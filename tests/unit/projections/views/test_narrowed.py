@@ -5,8 +5,7 @@ from __future__ import annotations
 import orjson
 
 from engramlog_server.projections.reports.listing import listing
-from engramlog_server.projections.views.narrowed import shown_by, up_to
-from engramlog_server.projections.views.query import ViewQuery, detail
+from engramlog_server.projections.views.query import ViewQuery, detail, shown_by, up_to
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import at, compressed, created, deleted, merged, negated, rejected
 from tests.given.views import asked, viewed

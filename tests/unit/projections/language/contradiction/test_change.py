@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from engramlog_server.projections.embedding.likeness import Likeness
-from engramlog_server.projections.embedding.use import UniversalEncoder
+from engramlog_server.projections.embedding.encoders import Likeness, UniversalEncoder
 from engramlog_server.projections.language.contradiction.change import Rating, changed, no_model
 
 BESIDE = ["I sing in a choir.", "My passport expires in May.", "我每周三练书法。", "我对花粉过敏。"]

