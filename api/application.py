@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from engramlog_server.api.services.writing import CatchUp, Writer
     from engramlog_server.events.log import EventLog
     from engramlog_server.projections.access.caller import Caller
+    from engramlog_server.projections.models.expansion import Expander
     from engramlog_server.projections.ranking.question import Senses
     from engramlog_server.projections.redis.view import RedisViews
 
@@ -78,6 +79,8 @@ class Application(ABC):
         self.views = views
         self._catch_up = catch_up
         self._meanings = meanings
+        self._expander: Expander | None = None
+        """What rewords questions, if the process is set to do so."""
 
     @classmethod
     def services(cls) -> set[str]:
@@ -183,7 +186,7 @@ class Application(ABC):
     def reader(self) -> Reader:
         from engramlog_server.api.services.reading import Reader
 
-        return Reader(self.log, self.views, self.accesses, self._meanings, self.await_turns)
+        return Reader(self.log, self.views, self.accesses, self._meanings, self.await_turns, self._expander)
 
     @joined
     def access_follower(self) -> AccessFollower:

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from engramlog_server.projections.shapes import ChatSet
 
 
+REWORDING: dict[str, Any] = {"timeout": 10.0, "tries": 1, "asked_again": 0, "max_tokens": 512}
+"""Bounds of a request for other words. Its answer is kept also if the question waits no more."""
+
+
 class LazyModel:
     """A model that is made at first need, and kept until it is closed. Safe for threads."""
 
@@ -61,6 +65,8 @@ class Model(NamedTuple):
     """The same model, where it is to write episodes."""
     finder: LazyModel | None = None
     """The same model, where it is to look for patterns too."""
+    rewording: LazyModel | None = None
+    """The same model, where it is to reword questions: one short request each, for which somebody waits."""
     chat_set: ChatSet | None = None
     """What the settings say of it, without keys."""
     embedder_host: str | None = None
@@ -68,8 +74,9 @@ class Model(NamedTuple):
 
     def close(self) -> None:
         """Close its connections."""
-        if self.chat is not None:
-            self.chat.close()
+        for chat in (self.chat, self.rewording):
+            if chat is not None:
+                chat.close()
 
 
 NO_MODEL = Model()
@@ -86,8 +93,8 @@ def counted(chat: LazyModel, use: str, note: NoteAsked) -> Callable[[], Chat]:
     return make
 
 
-def chat_of(settings: Settings) -> LazyModel | None:
-    """What makes the model of these settings; None where there is none."""
+def chat_of(settings: Settings, **bounds: Any) -> LazyModel | None:
+    """What makes the model of these settings, within these bounds of a `ModelChat`; None where there is none."""
     name = settings.model
     if name is None:
         return None
@@ -100,6 +107,7 @@ def chat_of(settings: Settings) -> LazyModel | None:
             url=settings.model_url,
             key=settings.model_key.get_secret_value() if settings.model_key is not None else None,
             output=settings.model_output,
+            **bounds,
         )
 
     return LazyModel(make)
@@ -110,7 +118,8 @@ def model_of(settings: Settings) -> Model:
     reviewer = f"model {settings.model}" if settings.reviewer == "model" else "rule"
     chat, sets = chat_of(settings), (_chat_set(settings), _embedder_host(settings))
     summariser, finder = (chat if way == "model" else None for way in (settings.summaries, settings.reviewer))
-    return Model(chat, reviewer, summariser, finder, *sets)
+    rewording = chat_of(settings, **REWORDING) if settings.expansion == "model" else None
+    return Model(chat, reviewer, summariser, finder, rewording, *sets)
 
 
 def _chat_set(settings: Settings) -> ChatSet | None:
@@ -122,6 +131,7 @@ def _chat_set(settings: Settings) -> ChatSet | None:
         "extraction": settings.extraction,
         "reviewer": settings.reviewer,
         "summaries": settings.summaries,
+        "expansion": settings.expansion,
     }
 
 

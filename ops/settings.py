@@ -57,6 +57,7 @@ _WAYS = {
     "extraction": (("off", "rules"), "off, rules, or"),
     "reviewer": (("rule",), "rule, or"),
     "summaries": (("off", "extractive"), "off or extractive, or"),
+    "expansion": (("off",), "off, or"),
 }
 """Who does it where no model does, and the same in words."""
 
@@ -335,6 +336,8 @@ class Settings(BeyondSettings, SealingSettings):
     """Reviewer of memories under the tiered profile, of merges, and of patterns (`cleanup --job abstract`): `rule` or `model`."""
     summaries: str = "extractive"
     """How job workers write episodes: `extractive` or `model`; `off` makes none."""
+    expansion: str = "off"
+    """Whether the model also rewords questions: `off` or `model`. With `model`, questions are sent to the model's endpoint."""
 
     @model_validator(mode="before")
     @classmethod
@@ -444,7 +447,7 @@ class Settings(BeyondSettings, SealingSettings):
             raise ValueError("a model's name as its endpoint knows it, at most 120 characters")
         return value or None
 
-    @field_validator("summaries", "reviewer", "extraction")
+    @field_validator("summaries", "reviewer", "extraction", "expansion")
     @classmethod
     def _known_way(cls, value: str, found: ValidationInfo) -> str:
         ways, told = _WAYS[found.field_name or ""]

@@ -29,7 +29,7 @@ from engramlog_server.ops.catch_up import FoldCatchUp
 from engramlog_server.ops.clock import Tell, now, silent
 from engramlog_server.ops.embedded.folder import Role
 from engramlog_server.ops.erasure.watch import ErasedWatch
-from engramlog_server.ops.models import NO_MODEL, Model, counted, meanings_of, model_of
+from engramlog_server.ops.models import NO_MODEL, LazyModel, Model, counted, meanings_of, model_of
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore, open_the_store
 from engramlog_server.projections.access.caller import LEAST_TOLD, Caller
@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from engramlog_server.events.heads import HeadBook
     from engramlog_server.ops.kept.heads import HeadFile
     from engramlog_server.projections.models.chat import Chat, ModelAsked
+    from engramlog_server.projections.models.expansion import Expander
     from engramlog_server.projections.redis.usage import ModelLedger
     from engramlog_server.projections.redis.vectors import Meanings
     from engramlog_server.projections.shapes import EmbedderSet, EmbedderStanding, JobBoard, Schedule
@@ -178,10 +179,18 @@ class JoinedApplication(Application):
         self._queue_url = queue_url
         self._model = model
         self._kept_heads = kept_heads
+        self._expander = None if model.rewording is None else self._expander_of(model.rewording)
         self._turn_reading = None if extraction == OFF else TurnReading(self, extraction, tell)
         self._embedding_queue = (
             None if meanings is None or not embeds_writes else EmbeddingQueue(meanings, self._view_of, tell)
         )
+
+    def _expander_of(self, chat: LazyModel) -> Expander:
+        from engramlog_server.projections.models.chat import FOR_EXPANSION
+        from engramlog_server.projections.models.expansion import Expander
+
+        assert self._model.chat_set is not None, "a model is named"
+        return Expander(self._model.chat_set["model"], counted(chat, FOR_EXPANSION, self._note_asked), self._tell)
 
     @contextmanager
     def _view_of(self, owner: str) -> Iterator[OwnerView]:

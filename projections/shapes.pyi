@@ -1491,6 +1491,7 @@ class ChatSet(TypedDict):
     extraction: str
     reviewer: str
     summaries: str
+    expansion: str
 
 class Cleaned(TypedDict):
     owner: str
@@ -1791,6 +1792,7 @@ class ContextSearch(TypedDict):
     found: int
     withheld: dict[str, int]
     parts: list[str]
+    expansion: NotRequired[QuestionExpansion | None]
 
 class ContextSizes(TypedDict):
     stable: int
@@ -1914,6 +1916,11 @@ class OutcomeTold(TypedDict):
     principal: str | None
     linked_by: str
 
+class QuestionExpansion(TypedDict):
+    status: Literal["asked", "kept", "nothing", "private", "busy", "timeout", "failed"]
+    terms: list[str]
+    model: str
+
 class Recorded(TypedDict):
     status: str
     position: NotRequired[str | None]
@@ -1962,6 +1969,7 @@ class Understood(TypedDict):
     since: NotRequired[str | None]
     until: NotRequired[str | None]
     parts: NotRequired[list[str] | None]
+    expansion: NotRequired[QuestionExpansion | None]
 
 class Use(TypedDict):
     turn_id: str | None

@@ -392,6 +392,16 @@ INCLUDE_FADED = Parameter(
 )
 
 
+EXPAND = Parameter(
+    "expand",
+    bool,
+    "Let the configured language model reword the question (`ENGRAMLOG_EXPANSION=model`); false sends it to no model.",
+    True,
+    (False,),
+    option=None,
+)
+
+
 TRUST = text("trust", "Least trust: `imported`, `inferred` or `asserted` (said by the user).", "asserted")
 
 OWNERS = Parameter(

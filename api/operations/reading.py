@@ -11,6 +11,7 @@ from engramlog_server.api.operations.definition import (
     AS_OF,
     AT,
     CURSOR,
+    EXPAND,
     INCLUDE_FADED,
     INSPECT,
     KNOWN,
@@ -109,6 +110,7 @@ TERMS = (
     _any("metadata", "Only memories with this metadata, name=value; all must match", ["page=4"], "--metadata"),
     flag("associations", "Include memories associated with the results."),
     INCLUDE_FADED,
+    EXPAND,
 )
 """What a search may ask beside its words."""
 SEARCH = Operation(

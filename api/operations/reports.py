@@ -19,6 +19,7 @@ from engramlog_server.api.choices import (
 from engramlog_server.api.operations import needs
 from engramlog_server.api.operations.definition import (
     ACTOR,
+    EXPAND,
     MEMORY,
     MODE,
     OF_MEMORY,
@@ -155,6 +156,7 @@ CONTEXT = Operation(
             None,
             (400,),
         ),
+        EXPAND,
         OWNERS,
         *PLACE,
         TRACE.but(

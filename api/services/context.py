@@ -76,6 +76,7 @@ from engramlog_server.projections.shapes import (
     ContextSearch,
     ContextSizes,
     Hit,
+    QuestionExpansion,
     Recorded,
 )
 from engramlog_server.projections.views.view import OwnerView
@@ -172,6 +173,7 @@ class Contexts:
         trust: str | None = None,
         stable_budget: int | None = None,
         project: str | None = None,
+        expand: bool = True,
         trace: bool = False,
         **times: Unpack[LineTerms],
     ) -> ContextBlock:
@@ -182,7 +184,7 @@ class Contexts:
         message needs them (auto), always, or never; `threshold`: the least closeness of a related memory, 0 to 1. `messages`: how
         many of this conversation, 0 if the agent holds them. `sensitive`: also texts of sensitivity 2; by default if the caller may
         read them. `trust`: the least trust of a memory, except in this conversation. `project`: where it is said; its memories are
-        related as if the message named it.
+        related as if the message named it. `expand`: let a model that is set to reword questions do so.
         `trace`: the block goes into a prompt, so record its memories as injected, once for a turn. By default nothing is recorded.
         A block about the past records nothing.
         A block about the past is the block of then, without what was deleted or became more sensitive since.
@@ -218,7 +220,11 @@ class Contexts:
         before = turns_before(said, request, asides, rules, now)
         message = read_message(text, before, names)
         message = self._decided(owner, message, wanted, lines)
-        found = None if message.need == "no" else self._searched(owner, query_of(message, before), wanted, lines)
+        found = (
+            None
+            if message.need == "no"
+            else self._searched(owner, query_of(message, before), wanted, lines, expand=expand)
+        )
         for tried in range(1, TRIES + 1):
             with self._reader.snapshot(owner, **lines) as snapshot:
                 if past is None and said.applied != snapshot.view.state.applied and tried < TRIES:
@@ -262,7 +268,7 @@ class Contexts:
         asked = wanted.related == "auto" and message.need == "unsure"
         return decided(message, wanted.related, self._reader.stands_out(owner, message.ask, **lines) if asked else None)
 
-    def _searched(self, owner: str, query: str, wanted: Wanted, lines: LineTerms) -> SearchedQuery:
+    def _searched(self, owner: str, query: str, wanted: Wanted, lines: LineTerms, *, expand: bool) -> SearchedQuery:
         """The search for related memories; it records no access."""
         answer = self._reader.search(
             owner,
@@ -271,6 +277,7 @@ class Contexts:
             trace=False,
             reasons=False,
             include_faded=True,
+            expand=expand,
             proposals=True,
             most_sensitive=sensitivity_allowed(wanted.sensitive),
             **lines,
@@ -280,6 +287,7 @@ class Contexts:
             answer["results"],
             {one["reason"]: one["count"] for one in answer["withheld"]},
             answer["understood"].get("parts") or [],
+            answer["understood"].get("expansion"),
         )
 
     def _recorded(
@@ -365,6 +373,8 @@ class SearchedQuery(NamedTuple):
     """How many further matches normal mode keeps back, by reason."""
     parts: list[str]
     """The parts of it that had a share each."""
+    expansion: QuestionExpansion | None = None
+    """What became of asking a model for other words."""
 
     def told(self, close_enough: int) -> ContextSearch:
         """As an answer tells it."""
@@ -373,6 +383,7 @@ class SearchedQuery(NamedTuple):
             "found": close_enough,
             "withheld": self.withheld,
             "parts": self.parts,
+            "expansion": self.expansion,
         }
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from engramlog_server.api.checks import (
     CURSOR_RULE,
@@ -90,6 +90,7 @@ from engramlog_server.projections.shapes import (
     OriginTree,
     Placed,
     Provenance,
+    QuestionExpansion,
     RankComparison,
     SpansTold,
     Understood,
@@ -100,8 +101,13 @@ from engramlog_server.projections.shapes import (
 from engramlog_server.projections.views.query import ViewQuery, detail, pattern_told, why, without_lost
 from engramlog_server.projections.views.view import OwnerView
 
+if TYPE_CHECKING:  # a process that rewords no question loads nothing of it
+    from engramlog_server.projections.models.expansion import Expander
+
 MOST_OFFSET = 100_000
-_UNLESS_TOLD = {"ranking": RANKINGS[0], "search_mode": "hybrid", "min_relevance": 0.0}
+MOST_EXPANSIONS, MOST_EXPANDED = 3, 300
+"""Terms of a model's that a cursor may have, and their characters together."""
+_UNLESS_TOLD = {"ranking": RANKINGS[0], "search_mode": "hybrid", "min_relevance": 0.0, "expand": True}
 
 
 def semantic_refused() -> InputError:
@@ -192,6 +198,8 @@ class Cursor(NamedTuple):
     """How long the owner's change log was."""
     meaning: str = ""
     """What was compared by meaning: see `compared`."""
+    expansions: str = ""
+    """How else a model put the question on the first page, a line each."""
 
 
 FIRST_PAGE = Cursor("", 0, 0, "")
@@ -227,8 +235,9 @@ def cursor_text(cursor: Cursor) -> str:
 
 def read_cursor(text: str, question: str) -> Cursor:
     """A cursor as `cursor_text` made it for this question, or InputError."""
-    found = Cursor(*cursor_parts(text, (str, int, int, str, int, str)))
-    if found.question != question or not 0 < found.offset <= MOST_OFFSET:
+    found = Cursor(*cursor_parts(text, (str, int, int, str, int, str, str)))
+    forged = len(found.expansions) > MOST_EXPANDED or found.expansions.count("\n") >= MOST_EXPANSIONS
+    if found.question != question or not 0 < found.offset <= MOST_OFFSET or forged:
         raise refused("cursor", text[:80], CURSOR_RULE)
     return found
 
@@ -371,6 +380,16 @@ MOST_NODES = 1_000
 """Memories among the origins of one, where they are bounded."""
 
 
+def _leave_out_lost(answer: UnplacedFound, snapshot: Snapshot) -> None:
+    """Leave out of a page what was deleted since the first page."""
+    answer["results"] = [one for one in answer["results"] if not snapshot.has_lost(one["id"])]
+    if associated := answer.get("associated"):
+        answer["associated"] = [one for one in associated if not snapshot.has_lost(one["id"])]
+    for one in (*answer["results"], *(answer.get("associated") or ())):
+        if corrected := one.get("corrected"):
+            one["corrected"] = without_lost(corrected, snapshot.has_lost)
+
+
 class Reader(MeaningReader):
     """Answers questions about one store's owners. Safe for threads."""
 
@@ -381,11 +400,16 @@ class Reader(MeaningReader):
         accesses: AccessRecorder | None = None,
         meanings: Senses | None = None,
         await_turns: Callable[[str], None] = lambda _owner: None,
+        expander: Expander | None = None,
     ) -> None:
-        """`await_turns`: waits a moment until turns of an owner that were just written are read; called before a question."""
+        """`await_turns`: waits a moment until turns of an owner that were just written are read; called before a question.
+
+        `expander` rewords questions by a language model, if the process is set to do so.
+        """
         super().__init__(log, views, meanings)
         self._accesses = accesses
         self.await_turns = await_turns
+        self._expander = expander
 
     def search(
         self,
@@ -423,6 +447,8 @@ class Reader(MeaningReader):
         self.await_turns(owner)
         traced = trace and (inspect or (checked == "normal" and present))
         question = self.question_of(owner, query, terms, as_of=as_of, known=known, after=after)
+        in_words = self._expanded(owner, query, terms) if present and cursor is None else None
+        expansions = page.expansions if in_words is None else "\n".join(in_words["terms"])
         told = TimesAsked(as_of=as_of, known=known, at=at)
         if cursor is not None:
             told["at"] = utc_text(from_micros(page.at))
@@ -435,24 +461,25 @@ class Reader(MeaningReader):
         with self.snapshot(owner, entries=entries, **times) as snapshot:
             zone = snapshot.view.parameters.time_zone
             request = request_of(terms, snapshot.now, zone, with_meaning=self.compares_meaning, reasons=reasons)
-            request = request._replace(most_sensitive=most_sensitive, proposals=proposals)
+            request = request._replace(
+                most_sensitive=most_sensitive, proposals=proposals, expansions=tuple(expansions.splitlines())
+            )
             sense = self.sense_of(snapshot.view, owner, question)
             answer = search(ViewQuery(snapshot.view, snapshot.now, checked), query, wanted, request, sense, page.offset)
             if cursor is not None:
-                answer["results"] = [one for one in answer["results"] if not snapshot.has_lost(one["id"])]
-                if associated := answer.get("associated"):
-                    answer["associated"] = [one for one in associated if not snapshot.has_lost(one["id"])]
-                for one in (*answer["results"], *(answer.get("associated") or ())):
-                    if corrected := one.get("corrected"):
-                        one["corrected"] = without_lost(corrected, snapshot.has_lost)
+                _leave_out_lost(answer, snapshot)
             entries = snapshot.view.state.entries
             if snapshot.view.is_narrowed:
                 answer["withheld"] = []
         tell_filters(answer["understood"], request.filters, zone)
+        if in_words is not None:
+            answer["understood"]["expansion"] = in_words
         if question.told is not None:
             answer["meaning"] = question.told
         end = page.offset + wanted
-        following = Cursor(snapshot.position, snapshot.now, end, digest, entries, compared(answer["meaning"]))
+        following = Cursor(
+            snapshot.position, snapshot.now, end, digest, entries, compared(answer["meaning"]), expansions
+        )
         if cursor is not None and following.meaning != page.meaning:
             raise refused("cursor", cursor[:80], "no cursor: what is compared by meaning has changed; begin again")
         if end < answer["total"]:
@@ -461,6 +488,14 @@ class Reader(MeaningReader):
             read = Read(snapshot.position, checked, None if present and cursor is None else snapshot.now)
             self._record(owner, query, answer, read, inspect=inspect)
         return {**answer, **told_times(told), **snapshot.place}
+
+    def _expanded(self, owner: str, query: str, terms: SearchTerms) -> QuestionExpansion | None:
+        """How else a model puts the question; None if none is set to, or the search goes by exact words, meaning or a formula."""
+        by_both = terms.get("search_mode", "hybrid") == "hybrid" and terms.get("ranking", RANKINGS[0]) == RANKINGS[0]
+        if self._expander is None or not by_both or not terms.get("expand", True):
+            return None
+        found = self._expander.expand(owner, query)
+        return {"status": found.status, "terms": list(found.terms), "model": self._expander.model}
 
     def _record(self, owner: str, query: str, answer: UnplacedFound, read: Read, *, inspect: bool) -> None:
         """What a search showed, and what it brought to mind."""

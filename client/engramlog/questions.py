@@ -98,6 +98,7 @@ def search(
     metadata: Mapping[str, str | int | float | bool] | None = None,
     associations: bool | None = None,
     include_faded: bool | None = None,
+    expand: bool | None = None,
     as_of: datetime | str | None = None,
     known: datetime | str | None = None,
     after: str | None = None,
@@ -136,6 +137,8 @@ def search(
     `metadata`: Only memories with this metadata, name=value; all must match; repeatable.
     `associations`: Include memories associated with the results.
     `include_faded`: Include memories hidden only because they are old. [default: the owner's parameter `long_ago`].
+    `expand`: Let the configured language model reword the question (`ENGRAMLOG_EXPANSION=model`); false sends it to no
+    model. Default: True.
     `as_of`: Use only events that had happened by this instant, day (its end) or position.
     `known`: Use only events recorded by this instant, day (its end) or position. Can be combined with `as_of`.
     `after`: Wait until this position of the owner is folded (read your writes).
@@ -172,6 +175,7 @@ def search(
             metadata=pairs(metadata),
             associations=associations,
             include_faded=include_faded,
+            expand=expand,
             as_of=spelled(as_of),
             known=spelled(known),
             after=after,

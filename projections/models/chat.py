@@ -72,7 +72,8 @@ class Chat(Protocol):
         """An answer of the type (a pydantic model), after `check` raised no Unfit on it. Raises ModelFailed."""
 
 
-FOR_EXTRACTION, FOR_REVIEW, FOR_SUMMARIES, FOR_PATTERNS = "extract", "review", "summarise", "patterns"
+FOR_EXTRACTION, FOR_REVIEW, FOR_SUMMARIES = "extract", "review", "summarise"
+FOR_PATTERNS, FOR_EXPANSION = "patterns", "expand"
 """What models are asked for."""
 
 

@@ -110,8 +110,15 @@ class Plan:
     """Whether several things answer it together."""
     ordered: bool = False
     """Whether they are asked for in the order of time."""
+    expansions: tuple[str, ...] = ()
+    """How else a language model puts it."""
     brought: Mapping[int, Sequence[int]] = field(default_factory=dict)
-    """Row -> what brought it in, by number from 0 of `parts`."""
+    """Row -> what brought it in, by number from 0 of `asked`."""
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """What was asked next to the whole question."""
+        return (*self.parts, *self.expansions)
 
 
 EXACT = 1.0

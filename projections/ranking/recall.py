@@ -14,6 +14,7 @@ sister is called Anna`. Of these only what the mode shows and the filters let th
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
@@ -86,6 +87,8 @@ SHOWN = 10
 """Places among which every part has its share."""
 KEPT = 5
 """Of these, the first that are the whole question's own."""
+FUSION, EXPANSION_SHARE = 1, 0.5
+"""Added to a place before it is inverted, and what each of a model's rankings counts where the question's own counts 1."""
 ABOVE = 1e-6
 SHARE_PART = "share"
 """What a result calls it: what its score is more by."""
@@ -134,6 +137,32 @@ def shared(this: RunningSearch, ranked: Ranked, replaced: Mapping[int, list[str]
     return Shared(lifted, {**replaced, **more}, replace(plan, brought=brought))
 
 
+def fused(this: RunningSearch, found: Shared, ranks: Ranks) -> Shared:
+    """The ranking with the other words that a model has for the question, by reciprocal rank fusion (Cormack et al. 2009).
+
+    What stands first stays there, and only what two rankings agree on comes before the question's own third result. Nothing moves
+    beyond the first ten. So wrong words cost little.
+    """
+    whole, plan = _first(found.ranked), found.plan
+    lists, replacing = [], dict[int, list[str]]()
+    for term in this.request.expansions:
+        ranked, replaces = ranks(term)
+        lists.append([row for row in _first(ranked) if this.seen.shown[row]])
+        replacing |= replaces
+    score = defaultdict[int, float](float)
+    for one, worth in ((whole, 1.0), *((rows, EXPANSION_SHARE) for rows in lists)):
+        for place, row in enumerate(one, 1):
+            score[row] += worth / (FUSION + place)
+    first = sorted(score, key=lambda row: (row not in whole[:1], -score[row]))[:SHOWN]
+    parts = len(plan.parts)
+    brought = {
+        row: [parts + at for at, one in enumerate(lists) if row in one] for row in first if row not in whole[:SHOWN]
+    }
+    more = {row: replacing[row] for row in brought if row in replacing and row not in found.replaced}
+    plan = replace(plan, expansions=this.request.expansions, brought={**plan.brought, **brought})
+    return Shared(_lifted(found.ranked, first), {**found.replaced, **more}, plan)
+
+
 def _first(ranked: Ranked) -> list[int]:
     """The rows that stand first, with some more for those that others have brought already."""
     found: list[int] = ranked.rows[best(ranked.scores, ranked.rows, 2 * SHOWN)].tolist()
@@ -177,7 +206,8 @@ def _lifted(ranked: Ranked, first: Sequence[int]) -> Ranked:
     if not share.any() and not missing:
         return ranked
     zeros = np.zeros(len(missing))
-    parts = {name: np.concatenate([part, zeros]) for name, part in ranked.parts.items()} | {SHARE_PART: share}
+    parts = {name: np.concatenate([part, zeros]) for name, part in ranked.parts.items()}
+    parts[SHARE_PART] = parts.get(SHARE_PART, 0.0) + share
     rows = np.concatenate([ranked.rows, np.array(missing, dtype=np.int64)])
     return Ranked(rows, own + share, parts, ranked.ways)
 
@@ -348,7 +378,7 @@ def results(
             explained = _explained(this, ranked, int(at), brought[number], reading.factors)
         _tell_more(this, ranked, row, replaced, explained)
         if row in plan.brought:
-            explained["asked_by"] = [plan.parts[one] for one in plan.brought[row]]
+            explained["asked_by"] = [plan.asked[one] for one in plan.brought[row]]
         if this.request.reasons and this.request.ranking == "published":
             explained["keywords"] = relevance.keywords.matched(number)
         result: Hit = {
@@ -478,6 +508,8 @@ def ranking_of(asked: ViewQuery, query: str, request: SearchRequest, sense: Sens
         return with_long_ago(part_understood(whole, part), _current_first)[1]
 
     found = shared(this, ranked, replaced, plan_of(this), ranks)
+    if request.expansions:
+        found = fused(this, found, ranks)
     return Ranking(this, _relevant(this, found.ranked), found.replaced, found.plan)
 
 

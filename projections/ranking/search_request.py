@@ -184,6 +184,8 @@ class SearchRequest(NamedTuple):
     """Whether results tell what their score and weight are made of."""
     parts: bool = True
     """Whether each part of a question has its share of the first ten, under `conversation`."""
+    expansions: tuple[str, ...] = ()
+    """How else a language model puts the question, under `conversation`: their rankings are merged with the question's own."""
     most_sensitive: int = SECRET - 1
     """Memories up to this sensitivity say who is meant by a name or a role: the parts of the question tell it."""
 

@@ -71,6 +71,9 @@ def _told(answer: Found, console: Console) -> None:
         console.print(Text(f"searched {', '.join(bounds)}", "dim"))
     if parts := heard.get("parts"):
         console.print(Text("also asked as: " + " | ".join(parts), "dim"))
+    if expansion := heard.get("expansion"):
+        asked = " | ".join(expansion["terms"]) or expansion["status"]
+        console.print(Text(f"reworded by {expansion['model']}: {asked}", "dim"))
     synonyms = dict.fromkeys(word for alike in answer["expanded"]["synonyms"].values() for word in alike)
     if synonyms:
         console.print(Text("Synonyms searched: " + ", ".join(synonyms), "dim"))

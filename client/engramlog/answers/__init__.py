@@ -228,6 +228,7 @@ from engramlog.answers.search import (
     MeaningCompared,
     MemoryUses,
     OutcomeTold,
+    QuestionExpansion,
     Recorded,
     Step,
     SynonymPair,

@@ -372,6 +372,8 @@ class ChatSet(Result):
     """Who reviews: rule or model."""
     summaries: str
     """How episodes are written: extractive, model or off."""
+    expansion: str
+    """Who rewords questions: model or off."""
 
 
 class EmbedderSet(Result):
@@ -398,7 +400,7 @@ class TokensUsed(Result):
 
     model: str
     use: str
-    """`extract`, `review`, `summarise` or `patterns`."""
+    """`extract`, `review`, `summarise`, `patterns` or `expand`."""
     asked: int
     """Questions, each of one request or more."""
     failed: int

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime
+from typing import Literal
 
 from engramlog.answers.base import LinesTold, Place, Placed, Result
 from engramlog.answers.changes import Change
@@ -81,6 +82,18 @@ class TimeNamed(Result):
     """Not included."""
 
 
+class QuestionExpansion(Result):
+    """How else a language model puts the question."""
+
+    status: Literal["asked", "kept", "nothing", "private", "busy", "timeout", "failed"]
+    """`asked` now, or `kept` from within ten minutes; `nothing`: no term of use. Else the question was searched as it is: `private`
+    (it holds a secret, an address or the like), `busy` (four questions are with the model), `timeout`, `failed`."""
+    terms: list[str]
+    """What was searched too, at most three."""
+    model: str
+    """Name of the model."""
+
+
 class Understood(Result):
     """Whom and what times the question names, under `conversation`."""
 
@@ -93,6 +106,8 @@ class Understood(Result):
     parts: list[str] | None = None
     """The parts of the question that have a share each of the first ten results, where it has several: what it
     asks besides, one for each thing that it compares, or the name for a role."""
+    expansion: QuestionExpansion | None = None
+    """Null if no model is set to reword questions, or this question asks for none."""
 
 
 class Expanded(Result):
@@ -249,6 +264,8 @@ class ContextSearch(Result):
     """Further matches that normal mode does not show, by reason."""
     parts: list[str]
     """The parts of the question that had a share each; none where it asks for one thing."""
+    expansion: QuestionExpansion | None = None
+    """Null if no model is set to reword questions, or this question asks for none."""
 
 
 class ContextSizes(Result):

@@ -24,7 +24,7 @@ from tests.given.http import HttpStore, http_store
 
 TODAY = datetime(2026, 11, 26, 23, 30, tzinfo=UTC)
 CHAT: ChatSet = {
-    "model": "small", "host": "127.0.0.1:11434", "extraction": "model", "reviewer": "rule", "summaries": "off",
+    "model": "small", "host": "127.0.0.1:11434", "extraction": "model", "reviewer": "rule", "summaries": "off", "expansion": "off",
 }  # fmt: skip
 
 
