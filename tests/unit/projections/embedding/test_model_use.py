@@ -75,8 +75,8 @@ def test_threads_that_ask_at_once_load_it_once_without_running_what_its_weights_
 ) -> None:
     loads: list[int] = []
     pickles: list[bool] = []
-    load, read = model_use._load, np.load
-    monkeypatch.setattr(model_use, "_load", lambda: loads.append(1) or load())
+    load, read = model_use._load_use, np.load
+    monkeypatch.setattr(model_use, "_load_use", lambda: loads.append(1) or load())
     monkeypatch.setattr(
         np, "load", lambda *args, **named: pickles.append(named.get("allow_pickle", False)) or read(*args, **named)
     )
@@ -100,7 +100,7 @@ def test_files_that_cannot_be_read_are_told(monkeypatch: pytest.MonkeyPatch, err
         raise error
 
     monkeypatch.setattr(model_use, "find_spec", lambda name: object())
-    monkeypatch.setattr(model_use, "_load", broken)
+    monkeypatch.setattr(model_use, "_load_use", broken)
     with pytest.raises(EmbedderFailed, match=rf"cannot be loaded \({type(error).__name__}\)") as at:
         UniversalEncoder().texts(["a"])
     assert at.value.context["down"] is True
@@ -112,6 +112,6 @@ def test_vectors_that_are_none_are_refused(monkeypatch: pytest.MonkeyPatch) -> N
             return np.full((len(texts), DIMENSIONS), np.nan, np.float32)
 
     monkeypatch.setattr(model_use, "find_spec", lambda name: object())
-    monkeypatch.setattr(model_use, "_load", Broken)
+    monkeypatch.setattr(model_use, "_load_use", Broken)
     with pytest.raises(EmbedderFailed, match="gave a vector that is not finite"):
         UniversalEncoder().question("a")
