@@ -14,7 +14,7 @@ from inspect import Parameter, Signature, signature
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Unpack
 
-from engramlog_server.api.checks import asked_by
+from engramlog_server.api.checks import LineTerms, TimesAsked, asked_by
 from engramlog_server.api.operations import access, events, inbox, knowledge, reading, records, reports, store, writing
 from engramlog_server.api.operations.definition import Operation
 from engramlog_server.api.operations.needs import BESIDES, Need, Told
@@ -26,7 +26,6 @@ from engramlog_server.projections.access.caller import Caller, ToldUpTo, telling
 from engramlog_server.projections.memory.record import SECRET
 
 if TYPE_CHECKING:
-    from engramlog_server.api.checks import LineTerms, TimesAsked
     from engramlog_server.api.exchange.export import ExportOptions
     from engramlog_server.api.exchange.records import Export, Records
     from engramlog_server.api.services.accesses import AccessRecorder

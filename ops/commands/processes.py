@@ -149,7 +149,7 @@ def mcp_(
 
     metrics_at = None if metrics_port is None else settings.metrics_on(metrics_port)
     if http:
-        from engramlog_server.ops.processes.mcp import over_http
+        from engramlog_server.ops.processes.mcp_http import over_http
 
         over_http(settings, port, owner, tools, teller(), metrics_at)
         return

@@ -1,4 +1,4 @@
-"""`engramlog mcp`: the store as an MCP server over standard input and output, or with `--http` on a port.
+"""`engramlog mcp`: the store as an MCP server over standard input and output, until its client leaves.
 
 An agent's client keeps its MCP servers running all day, so such a process must not keep the embedded store from others.
 While it is at work commands join it, and where an `engramlog up` runs it joins that one; once nobody has asked for half a
@@ -18,26 +18,18 @@ from typing import TYPE_CHECKING, Any
 
 import anyio
 
-from engramlog_server.api.admission import KEY_RATES, Admission
-from engramlog_server.api.http.callers import GONE, Admits, Callers
-from engramlog_server.api.http.serve import Listening, ListeningServer, listening
+from engramlog_server.api.admission import Admission
 from engramlog_server.api.mcp.connection import Connection, confined_to, in_hand
-from engramlog_server.api.mcp.http import PATH, audiences, create_app
 from engramlog_server.api.mcp.server import MemoryServer, serve
 from engramlog_server.events.errors import BadSetting, EngramlogError, StoreUnavailable
 from engramlog_server.ops.clock import Every, Tell
-from engramlog_server.ops.identity_provider import ProviderKeys, provider_of
-from engramlog_server.ops.listeners import certificate_tended, listeners_of, require_key
-from engramlog_server.ops.processes.life import end_by_signal, give_back, raise_file_limit, started
+from engramlog_server.ops.processes.life import end_by_signal, give_back, started
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.telemetry import telemetry_of
-from engramlog_server.ops.token import admits_of
-from engramlog_server.projections.access.caller import AccessBook, Caller
 
 if TYPE_CHECKING:
     from engramlog_server.api.application import Application
     from engramlog_server.ops.metrics import ToolMetrics
-    from engramlog_server.ops.settings import Settings
     from engramlog_server.ops.store import OpenStore
 
 
@@ -56,7 +48,7 @@ class _SdkLog(logging.Handler):
 
 
 @contextmanager
-def _told_metrics(place: tuple[str, int] | None, tell: Tell) -> Iterator[ToolMetrics | None]:
+def told_metrics(place: tuple[str, int] | None, tell: Tell) -> Iterator[ToolMetrics | None]:
     """The metrics of this server, where it is to tell any: who tells none loads no library for them."""
     telemetry = telemetry_of("mcp", tell)
     if place is None and telemetry is None:
@@ -75,7 +67,7 @@ def _told_metrics(place: tuple[str, int] | None, tell: Tell) -> Iterator[ToolMet
                 telemetry.close()
 
 
-def _memory_server(connection: Connection, toolset: str, tell: Tell, metrics: ToolMetrics | None) -> MemoryServer:
+def memory_server(connection: Connection, toolset: str, tell: Tell, metrics: ToolMetrics | None) -> MemoryServer:
     logging.basicConfig(level=logging.ERROR, handlers=[_SdkLog(tell)], force=True)  # or the SDK makes its own
     admission = Admission(on_quiet=give_back)
     server = MemoryServer(connection, tell, admission, toolset, None if metrics is None else metrics.called)
@@ -91,7 +83,7 @@ def over_stdio(
 
     `metrics_at`: host and port where its metrics are told. Raises BadSetting where that is taken.
     """
-    with _told_metrics(metrics_at, tell) as metrics:
+    with told_metrics(metrics_at, tell) as metrics:
         supervisor = Supervisor(settings, tell, on_open=None if metrics is None else metrics.watch)
 
         def stop(number: int) -> None:
@@ -101,7 +93,7 @@ def over_stdio(
 
         end_by_signal(stop, exit_code=None)
         who = in_hand if settings.key is None else confined_to(_checked(settings.key.get_secret_value()))
-        server = _memory_server(Connection(supervisor, owner, who), toolset, tell, metrics)
+        server = memory_server(Connection(supervisor, owner, who), toolset, tell, metrics)
         started()
         try:
             anyio.run(serve, server)
@@ -282,80 +274,3 @@ class Supervisor:
             self._changed.notify_all()
         if self._thread is not None:
             self._thread.join(2 * STOP_SECONDS)
-
-
-class _Uvicorn(ListeningServer):
-    """uvicorn without signal handlers of its own: it ends when `end` is called."""
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        """Take none over."""
-        yield
-
-    def end(self, _number: int) -> None:
-        """Take no more requests, and end."""
-        self.should_exit = True
-
-
-def _callers_of(supervisor: Supervisor, admits: Admits, provider: ProviderKeys | None) -> Callers:
-    """Who is recognised by a server that opens its store when it is asked for."""
-
-    def book() -> AccessBook:
-        with supervisor() as application:
-            return application.access_follower.admitting()
-
-    def now() -> int:
-        with supervisor() as application:
-            return application.log.now()
-
-    def gone(caller: Caller) -> None:
-        with supervisor() as application:
-            application.reads.record(caller, "denied", GONE, None)
-
-    if provider is not None:
-        provider.look()
-    return Callers(admits, book=book, clock=now, on_gone=gone, provider=provider, audiences=audiences)
-
-
-def over_http(
-    settings: Settings,
-    port: int,
-    owner: str | None,
-    toolset: str,
-    tell: Tell,
-    metrics_at: tuple[str, int] | None = None,
-) -> None:
-    """Serve every owner, or the one that is named, on a port until SIGINT or SIGTERM.
-
-    `metrics_at` as of `over_stdio`. Raises BadSetting for an address that others could reach, and for a port that is taken.
-    """
-    with _told_metrics(metrics_at, tell) as metrics:
-        listeners = listeners_of(settings, settings.host)
-        admits, mended = admits_of(settings)
-        if mended:
-            tell("data folder closed", what=mended, alarm=True)
-        listener = listening(settings.host, port, setting="--port", listener=listeners.main)
-        supervisor = Supervisor(settings, tell, on_open=None if metrics is None else metrics.watch)
-        connection = Connection(supervisor, owner)
-        provider = provider_of(settings, tell)
-        callers = _callers_of(supervisor, admits, provider)
-        served = _memory_server(connection, toolset, tell, metrics)
-        rules = None if provider is None else provider.rules
-        app = create_app(served, connection, admits, callers, rules, KEY_RATES)
-        raise_file_limit()
-        host = f"[{settings.host}]" if ":" in settings.host else settings.host
-        url = f"{listeners.main.scheme}://{host}:{listener.getsockname()[1]}{PATH}"
-        server = _Uvicorn(app, [Listening(listener, listeners.main)])
-        end_by_signal(server.end, cut_off=lambda: tell("service stopped", in_the_middle=True))
-        try:
-            if listeners.main.public:
-                with supervisor() as application:
-                    require_key(listeners, application.access_follower.book)
-            started()
-            tell("service started", url=f"{url}/{owner or 'OWNER'}")
-            with certificate_tended(listeners.certificate, tell):
-                server.run(sockets=[listener])
-        finally:
-            listener.close()
-            supervisor.close()
-            tell("service stopped")

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramlog_server.api.checks import parse_instant
+from engramlog_server.api.exchange.chats import import_chats
 from engramlog_server.api.exchange.files import open_chats
 from engramlog_server.api.exchange.turns import ImportOptions
 from engramlog_server.events.catalogue import TurnRecorded
@@ -28,7 +29,7 @@ def imported(log: InMemoryEventLog, chats: Chats) -> int:
         orjson.dumps({"messages": [{"role": "user", "content": one} for one in texts]} | ({"id": name} if name else {}))
         for name, texts in chats
     ]
-    answer = chats.import_chats(log, open_chats(iter(lines)), ImportOptions(owner="ada"), FROM)
+    answer = import_chats(log, open_chats(iter(lines)), ImportOptions(owner="ada"), FROM)
     assert (answer.imported.done.error, answer.imported.done.conflicts) == (None, [])
     return answer.imported.done.appended
 

@@ -28,7 +28,7 @@ ACCEPTS = {"accept": "application/json, text/event-stream"}
 
 
 def served(application: Application, toolset: str = "agent", provider: Any = None) -> Callable[[], Any]:
-    """Puts the server over HTTP together, as `ops.processes.mcp` does; once for each run of it."""
+    """Puts the server over HTTP together, as `ops.processes.mcp_http` does; once for each run of it."""
     return lambda: _served(application, toolset, provider)
 
 
