@@ -38,7 +38,7 @@ from engramlog_server.projections.shapes import LinesTold, TimesTold
 
 if TYPE_CHECKING:
     from engramlog_server.projections.laws.modes import Mode
-    from engramlog_server.projections.past.moments import Lines
+    from engramlog_server.projections.past.folding import Lines
 
 Text = TypeVar("Text", str, str | None)
 HIDDEN = "[withheld: it looks like a secret]"
@@ -478,7 +478,7 @@ class Owned(NamedTuple):
 
 def lines_of(times: RequestedTimes, zone: str) -> Lines:
     """Up to where on either line events count."""
-    from engramlog_server.projections.past.moments import Lines
+    from engramlog_server.projections.past.folding import Lines
 
     as_of, known = times.as_of.by_the_clocks_of(zone), times.known.by_the_clocks_of(zone)
     return Lines(as_of.instant, min(times.seqs, default=None), known.instant)
@@ -494,7 +494,7 @@ def counted_of(times: RequestedTimes, owned: Owned) -> Counted:
         return Counted(lines, None, now)
     seqs = [seq for seq in owned.seqs() if last is None or seq <= last]
     if lines.recorded is not None:
-        from engramlog_server.projections.past.moments import recorded_by
+        from engramlog_server.projections.past.folding import recorded_by
 
         seqs = list(recorded_by(seqs, lines.recorded, lambda seq: owned.read(seq).recorded))
     return Counted(lines, seqs, now)

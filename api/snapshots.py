@@ -39,10 +39,9 @@ from engramlog_server.projections.fold.partition import Quarantine
 from engramlog_server.projections.index.names import Handles
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.record import SECRET, Memory, is_handle
-from engramlog_server.projections.past.moments import (
+from engramlog_server.projections.past.folding import (
     FoldedPast,
     Lines,
-    NotKept,
     OwnerEvents,
     Passage,
     behind,
@@ -50,6 +49,7 @@ from engramlog_server.projections.past.moments import (
     nothing_folded,
     to_fold,
 )
+from engramlog_server.projections.past.moments import NotKept
 from engramlog_server.projections.redis.history import OwnerLog
 from engramlog_server.projections.redis.view import PartitionStanding, RedisViews
 from engramlog_server.projections.shapes import Lagging, MomentsOfPast, Placed, Warned

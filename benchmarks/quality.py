@@ -21,7 +21,7 @@ from engramlog_server.events.errors import InputError
 from engramlog_server.projections.language.contradiction.relation import compare
 from engramlog_server.projections.language.prompt_text import estimated_tokens, is_chinese
 from engramlog_server.projections.memory.working_memory import conversation
-from engramlog_server.projections.prompt.block import Block, sensitivity_allowed
+from engramlog_server.projections.prompt.block import Block
 from engramlog_server.projections.prompt.gathering import (
     AskedTurn,
     Wanted,
@@ -37,6 +37,7 @@ from engramlog_server.projections.prompt.gathering import (
     stable_part,
     stable_room,
 )
+from engramlog_server.projections.prompt.lines import sensitivity_allowed
 from engramlog_server.projections.ranking.rankings import closenesses
 from engramlog_server.projections.ranking.recall import search
 from engramlog_server.projections.ranking.search_request import SearchRequest

@@ -38,8 +38,8 @@ from engramlog_server.events.validation import allowed_words
 from engramlog_server.events.vocabulary import Trust
 from engramlog_server.ops.environment import data_folder, told_by, unknown_settings
 from engramlog_server.projections.choices import VIEW_BYTES
-from engramlog_server.projections.embedding.meaning import NAMED, embedder_kind
-from engramlog_server.projections.embedding.openai import base_url, checked_key
+from engramlog_server.projections.embedding.endpoint_wire import base_url, checked_key
+from engramlog_server.projections.embedding.names import NAMED, embedder_kind
 
 SECRET = ("_KEY", "_TOKEN")
 """What the names of settings that are secrets end with."""

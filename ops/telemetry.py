@@ -21,7 +21,7 @@ from types import MethodType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from engramlog_server.api.choices import program_version
-from engramlog_server.consumers.fold.folder import FoldFigures
+from engramlog_server.consumers.fold.figures import FoldFigures
 from engramlog_server.ops.clock import Every, Tell
 from engramlog_server.ops.processes.life import new_worker_id
 

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 import redis
 
-from engramlog_server.consumers.fold.folder import FoldFigures, Probe, unprobed
+from engramlog_server.consumers.fold.figures import FoldFigures
+from engramlog_server.consumers.fold.folder import Probe, unprobed
 from engramlog_server.consumers.fold.presence import LEASE_MS
 from engramlog_server.consumers.fold.worker import FoldWorker
 from engramlog_server.events.errors import BadSetting, EngramlogError

@@ -15,10 +15,11 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from engramlog_server.api.cli import parser, service
+from engramlog_server.api.cli import completion, parser
+from engramlog_server.api.cli.completion import Names
 from engramlog_server.api.cli.output import Terminal, exact_json, exact_line, visible_in
 from engramlog_server.api.cli.parser import in_options
-from engramlog_server.api.cli.service import Ask, Names, nobody
+from engramlog_server.api.cli.service import Ask, nobody
 from engramlog_server.events.errors import EngramlogError, refused
 from engramlog_server.events.text import many
 
@@ -78,13 +79,13 @@ Owner = Annotated[
         help="Whose memories: a user, an agent, a team.",
         show_default=False,
         callback=_decoded,
-        autocompletion=service.owners,
+        autocompletion=completion.owners,
     ),
 ]
 MemoryId = Annotated[
     str,
     typer.Argument(
-        metavar="ID", help="A memory's id.", show_default=False, callback=_whole_id, autocompletion=service.memories
+        metavar="ID", help="A memory's id.", show_default=False, callback=_whole_id, autocompletion=completion.memories
     ),
 ]
 

@@ -14,7 +14,7 @@ import typer
 from rich.text import Text
 
 from engramlog_server.api.choices import UNKNOWN
-from engramlog_server.api.cli import service
+from engramlog_server.api.cli import completion
 from engramlog_server.api.cli.app import Json, MemoryId, Owner, Shape, app, err, joined, opened, progress, show
 from engramlog_server.api.cli.service import asked
 from engramlog_server.api.operations.definition import (
@@ -213,7 +213,7 @@ def told_as(parameter: Parameter) -> Any:
     if option.panel:
         told["rich_help_panel"] = option.panel
     if option.completes:
-        told["autocompletion"] = getattr(service, option.completes)
+        told["autocompletion"] = getattr(completion, option.completes)
     if parameter.bounds.get("ge") == 0:  # other bounds are the service's to refuse, in our words
         told["min"] = 0
     names = option.names or (f"--{parameter.name.replace('_', '-')}",)

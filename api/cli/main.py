@@ -17,9 +17,10 @@ from typer._click.exceptions import UsageError
 from typer.main import get_command, get_command_from_info, get_command_name, get_group_from_info
 
 from engramlog_server.api.cli.app import Joined, ReplayAll, complain, err, print_json, told_of
+from engramlog_server.api.cli.completion import Names
 from engramlog_server.api.cli.output import Output, OutputLost
 from engramlog_server.api.cli.parser import MARKUP, Command, Group, Registry, app, in_our_words, usage_refusal
-from engramlog_server.api.cli.service import Ask, Names, nobody
+from engramlog_server.api.cli.service import Ask, nobody
 from engramlog_server.api.operations.table import GROUPS, OperationRow, entries
 from engramlog_server.events.errors import EngramlogError
 

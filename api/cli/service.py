@@ -1,4 +1,4 @@
-"""What a running service gives to a command: the answer or refusal of a question, and names that TAB completes.
+"""What a running service gives to a command: the answer or refusal of a question.
 
 The service answers questions that take only a moment, also about the state of the store. Long work and files are the command's own.
 A command never sends a change twice: if no answer comes to a change, or to a search that counts as recall, the command reports it.
@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any, NamedTuple, Protocol
-
-import typer
 
 from engramlog_server.api.operations.definition import Given, Operation
 from engramlog_server.events import errors
@@ -77,44 +75,3 @@ def error_of(told: Mapping[str, Any], exit_code: int) -> EngramlogError:
     EngramlogError.__init__(error, str(told["message"]), **context)
     error.exit_code, error.told = exit_code, dict(told)
     return error
-
-
-MODES = ("normal", "review", "debug")
-LAWS = ("weighted", "ebbinghaus", "consolidating", "tiered")
-
-
-class Names(Protocol):
-    """Where names are looked up, in a moment or not at all."""
-
-    def owners(self, begun: str) -> list[str]:
-        """Owners whose names begin so."""
-
-    def memories(self, owner: str, begun: str) -> list[str]:
-        """Ids of an owner's memories that begin so."""
-
-
-def modes(incomplete: str) -> list[str]:
-    """The modes of reading that begin so."""
-    return [mode for mode in MODES if mode.startswith(incomplete)]
-
-
-def laws(incomplete: str) -> list[str]:
-    """The laws that begin so."""
-    return [law for law in LAWS if law.startswith(incomplete)]
-
-
-def owners(context: typer.Context, incomplete: str) -> list[str]:
-    """Owners of the running store that begin so."""
-    names = _names(context)
-    return [] if names is None else names.owners(incomplete)
-
-
-def memories(context: typer.Context, incomplete: str) -> list[str]:
-    """Ids of the owner's memories that begin so; none before an owner is named."""
-    names, owner = _names(context), context.params.get("owner")
-    return names.memories(owner, incomplete) if names is not None and isinstance(owner, str) else []
-
-
-def _names(context: typer.Context) -> Names | None:
-    joined: Any = context.find_root().obj
-    return getattr(joined, "names", None)

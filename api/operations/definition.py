@@ -47,7 +47,7 @@ class Option(NamedTuple):
     metavar: str | None = None
     panel: str | None = None
     completes: str = ""
-    """What TAB offers: a function of `api.cli.service`."""
+    """What TAB offers: a function of `api.cli.completion`."""
     reads: str = ""
     """`module:function` that makes what the service takes of what was told."""
 

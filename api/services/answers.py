@@ -30,7 +30,7 @@ from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.deletion import forgotten_turns
 from engramlog_server.projections.memory.record import SECRET, Asides, Memory, trust_told
 from engramlog_server.projections.memory.working_memory import ASKING, Injection, Said, Turn, read_said, set_aside_among
-from engramlog_server.projections.prompt.block import HIDDEN, IDLE, Block, Line, Rules, if_it_held, why_hidden, why_not
+from engramlog_server.projections.prompt.block import Block, Line
 from engramlog_server.projections.prompt.gathering import (
     AskedTurn,
     MessageRead,
@@ -47,6 +47,7 @@ from engramlog_server.projections.prompt.gathering import (
     stable_part,
     wanted_of,
 )
+from engramlog_server.projections.prompt.lines import HIDDEN, IDLE, Rules, if_it_held, why_hidden, why_not
 from engramlog_server.projections.redis.said import Recent, all_said, said_among
 from engramlog_server.projections.redis.store import slices
 from engramlog_server.projections.redis.view import RedisViews

@@ -33,17 +33,7 @@ from engramlog_server.projections.index.conversation_index import TalkTokens
 from engramlog_server.projections.language.prompt_text import TokenCount, estimated_tokens, is_chinese
 from engramlog_server.projections.memory.record import SECRET, Asides, check_trust, handle_of
 from engramlog_server.projections.memory.working_memory import Conversation, Said, Turn, conversation, set_aside_among
-from engramlog_server.projections.prompt.block import (
-    IDLE,
-    LEAST_BUDGET,
-    PARTS,
-    TITLES,
-    Block,
-    Line,
-    Rules,
-    is_withheld,
-    sensitivity_allowed,
-)
+from engramlog_server.projections.prompt.block import LEAST_BUDGET, PARTS, TITLES, Block, Line
 from engramlog_server.projections.prompt.gathering import (
     RELATED,
     AskedTurn,
@@ -66,6 +56,7 @@ from engramlog_server.projections.prompt.gathering import (
     stable_part,
     stable_room,
 )
+from engramlog_server.projections.prompt.lines import IDLE, Rules, is_withheld, sensitivity_allowed
 from engramlog_server.projections.ranking.rankings import closenesses
 from engramlog_server.projections.redis.said import Recent, recent, recent_among
 from engramlog_server.projections.redis.view import RedisViews

@@ -53,7 +53,8 @@ from engramlog_server.projections.language.sensitivity.level import detect_sensi
 from engramlog_server.projections.laws import LAWS
 from engramlog_server.projections.memory.deletion import forgotten_turns
 from engramlog_server.projections.memory.record import SECRET, Aside
-from engramlog_server.projections.past.moments import NotKept, OwnerEvents, Passage, fold_from, to_fold
+from engramlog_server.projections.past.folding import OwnerEvents, Passage, fold_from, to_fold
+from engramlog_server.projections.past.moments import NotKept
 from engramlog_server.projections.redis.history import EntryPlace, OwnerLog
 from engramlog_server.projections.redis.view import RedisViews
 from engramlog_server.projections.shapes import AsideTold, Change, History

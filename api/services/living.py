@@ -64,13 +64,14 @@ from engramlog_server.projections.laws.law import Floats
 from engramlog_server.projections.memory.columns import STATES, Columns
 from engramlog_server.projections.memory.record import CATEGORIES, LEVELS, SECRET
 from engramlog_server.projections.memory.working_memory import Said, read_said
-from engramlog_server.projections.past.moments import Flags, Integers, Lines, OwnerEvents
+from engramlog_server.projections.past.folding import Flags, Integers, Lines, OwnerEvents
 from engramlog_server.projections.redis.said import PIECE
 from engramlog_server.projections.redis.store import slices
 from engramlog_server.projections.redis.vectors import Meanings
 from engramlog_server.projections.redis.view import RedisViews
 from engramlog_server.projections.reports.health import due_list, fading, health, held_now, next_reviews
-from engramlog_server.projections.reports.statistics import (
+from engramlog_server.projections.reports.statistics import LineParts, ends_of, in_parts, late_among
+from engramlog_server.projections.reports.tally import (
     ACTIVATIONS,
     COMPRESSIONS,
     CONFLICTS,
@@ -81,12 +82,8 @@ from engramlog_server.projections.reports.statistics import (
     SUCCESSES,
     TAKEN_BACK,
     UNMERGES,
-    LineParts,
     Passed,
     Tally,
-    ends_of,
-    in_parts,
-    late_among,
 )
 from engramlog_server.projections.shapes import (
     Effects,

@@ -55,7 +55,7 @@ from engramlog_server.projections.fold.owner import OwnerHistory
 from engramlog_server.projections.laws import LAWS
 from engramlog_server.projections.laws.modes import Mode
 from engramlog_server.projections.memory.record import NamedSource
-from engramlog_server.projections.past.moments import RecordsFold
+from engramlog_server.projections.past.folding import RecordsFold
 from engramlog_server.projections.ranking.recall import search
 from engramlog_server.projections.reports.comparison import (
     MODE,

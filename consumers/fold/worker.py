@@ -18,14 +18,8 @@ from typing import Any, NamedTuple
 
 import redis
 
-from engramlog_server.consumers.fold.folder import (
-    CACHED_BY_A_WORKER,
-    CommitLane,
-    FoldFigures,
-    PartitionFolder,
-    Probe,
-    unprobed,
-)
+from engramlog_server.consumers.fold.figures import FoldFigures
+from engramlog_server.consumers.fold.folder import CACHED_BY_A_WORKER, CommitLane, PartitionFolder, Probe, unprobed
 from engramlog_server.consumers.fold.held import LOOK_SECONDS, STANDING_SECONDS, STANDS_STILL, HeldPartitions
 from engramlog_server.consumers.fold.presence import LEASE_MS, Presence, fair_share
 from engramlog_server.consumers.fold.rebuild import tell_left_build

@@ -39,20 +39,17 @@ from engramlog_server.projections.fold.changelog import FIRST_LINK, laid, link, 
 from engramlog_server.projections.fold.owner import OwnerState, decode_owner, encode_owner, fold_on
 from engramlog_server.projections.fold.partition import WorkingOwner
 from engramlog_server.projections.memory.record import Memory, decode_memory, encode_memory
+from engramlog_server.projections.past.folding import OwnerEvents, blocks_of, events_of, to_fold
 from engramlog_server.projections.past.moments import (
     KeptMoment,
     KeptPart,
     MomentsHead,
     NotKept,
-    OwnerEvents,
     Start,
-    blocks_of,
-    events_of,
     is_alone,
     made_part,
     read_part,
     started,
-    to_fold,
 )
 from engramlog_server.projections.redis.builds import (
     CHANGES,

@@ -37,7 +37,7 @@ from engramlog_server.events.redis.secrets import opened, readmission, whole_num
 from engramlog_server.events.redis.wire import Argument, Wire, keys_like, pairs
 from engramlog_server.events.text import AUTO, UNREADABLE
 from engramlog_server.events.text import MOST_NAMED as MOST_CHARACTERS
-from engramlog_server.projections.embedding.meaning import embedder_kind
+from engramlog_server.projections.embedding.names import embedder_kind
 from engramlog_server.projections.redis.create import BACKED_UP, SEALED, backed_up_at, restored_by
 from engramlog_server.projections.redis.store import slices
 from engramlog_server.projections.redis.usage import is_day_key

@@ -27,7 +27,7 @@ from rich.console import Console
 from rich.panel import Panel
 from rich.text import Text
 
-from engramlog_server.api.cli import service
+from engramlog_server.api.cli import completion
 from engramlog_server.api.cli.app import Json, app, err, print_json
 from engramlog_server.events.errors import BadSetting, EngramlogError
 from engramlog_server.ops.clock import now_micros
@@ -58,7 +58,7 @@ TOLD = {
 def console(
     owner: Annotated[
         str | None,
-        typer.Argument(help="Whose memories to begin with.", show_default=False, autocompletion=service.owners),
+        typer.Argument(help="Whose memories to begin with.", show_default=False, autocompletion=completion.owners),
     ] = None,
     no_open: Annotated[bool, typer.Option("--no-open", help="Only print the link.")] = False,
     demo: Annotated[

@@ -19,7 +19,7 @@ from prometheus_client.registry import Collector
 
 from engramlog_server.api.http.metrics import CLOSENESSES, UsedCollector, of_process
 from engramlog_server.api.http.ports import bound
-from engramlog_server.consumers.fold.folder import FoldFigures
+from engramlog_server.consumers.fold.figures import FoldFigures
 from engramlog_server.events.errors import BadSetting
 from engramlog_server.events.text import is_loopback
 

@@ -28,17 +28,16 @@ from engramlog_server.events.errors import BadSetting, EmbedderFailed
 from engramlog_server.projections.embedding import encoders
 from engramlog_server.projections.embedding.encoders import MiniLM, UniversalEncoder
 from engramlog_server.projections.embedding.meaning import (
-    ALLOWED,
     Embedded,
     EmbeddedQuestion,
     Embedder,
     Usual,
     Vectors,
-    embedder_kind,
     messages,
     pieces_in,
     whole_in,
 )
+from engramlog_server.projections.embedding.names import ALLOWED, embedder_kind
 from engramlog_server.projections.embedding.openai import OpenAI
 from engramlog_server.projections.language.text import holds_texts
 

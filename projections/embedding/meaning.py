@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import Any, Literal, NamedTuple, Protocol, get_args
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +23,6 @@ import numpy.typing as npt
 from engramlog_server.events.cipher import SECRET_BYTES
 from engramlog_server.events.entry import keyed
 from engramlog_server.events.errors import EmbedderFailed
-from engramlog_server.events.text import is_embedder_name
 from engramlog_server.projections.language.lexicon import rows
 from engramlog_server.projections.memory.columns import Rows
 from engramlog_server.projections.memory.record import SECRET, Memory
@@ -277,30 +276,3 @@ def _personal(asked: Vectors, fixed: Vectors) -> float:
     """How much nearer a message is to the personal messages, the last of `fixed`, than to the idle ones."""
     cosines, at = fixed @ asked, len(fixed) - len(messages("personal"))
     return float(np.sort(cosines[at:])[-_ALIKE:].mean() - np.sort(cosines[:at])[-_ALIKE:].mean())
-
-
-EmbedderKind = Literal["none", "minilm", "use", "openai", "imported"]
-
-_KINDS: dict[str, EmbedderKind] = {kind: kind for kind in get_args(EmbedderKind) if kind != "imported"}
-NAMED = "minilm, use, openai:MODEL or package:object"
-"""What names an embedder, shortly."""
-ALLOWED = (
-    "none, minilm, use, openai:MODEL, "
-    "package:object (an Embedder of one's own, or what makes one, by where Python imports it from)"
-)
-
-
-def embedder_kind(setting: str) -> tuple[EmbedderKind, str] | None:
-    """What kind of embedder a setting names, and what stands after its colon; None where it names no single one.
-
-    `imported` runs code by its name, which is then the whole setting: it is for whoever starts the process to set, never for
-    what a store holds.
-    """
-    before, colon, name = (part.strip() for part in setting.partition(":"))
-    told = f"{before}{colon}{name}"
-    if not is_embedder_name(told):
-        return None
-    if before in _KINDS:
-        kind = _KINDS[before]
-        return (kind, name) if bool(colon) == (kind == "openai") else None
-    return ("imported", told) if colon else None

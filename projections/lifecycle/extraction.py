@@ -42,7 +42,7 @@ from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.deletion import deleted_turns
 from engramlog_server.projections.memory.kind import is_drawn, is_statement, is_told_by_itself, is_turn, memory_of_turn
 from engramlog_server.projections.memory.record import SECRET, Memory
-from engramlog_server.projections.past.moments import fold_records
+from engramlog_server.projections.past.folding import fold_records
 from engramlog_server.projections.views.view import OwnerView
 
 _BYTES_A_TURN = 250

@@ -26,7 +26,7 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from engramlog_server.events.errors import BadSetting, ModelFailed
-from engramlog_server.projections.embedding.openai import (
+from engramlog_server.projections.embedding.endpoint_wire import (
     LATER,
     REFUSES_CONTENT,
     asked_to_wait,

@@ -42,7 +42,7 @@ from pydantic_ai.providers.openai_compatible import OpenAICompatibleProvider
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
-from engramlog_server.projections.embedding.openai import OPENAI
+from engramlog_server.projections.embedding.endpoint_wire import OPENAI
 from engramlog_server.projections.models.chat import (
     TOOL,
     ChatEndpoint,

@@ -57,9 +57,11 @@ from engramlog_server.projections.prompt.block import (
     Block,
     Line,
     Material,
+    build,
+)
+from engramlog_server.projections.prompt.lines import (
     Rules,
     allowed,
-    build,
     holding_line,
     if_it_held,
     is_earlier,

@@ -36,26 +36,28 @@ from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.checks import UNBOUNDED, Bounds, Check, counted, unchecked
 from engramlog_server.projections.fold.changelog import Entry, first_in, unpack, unpack_seqs
 from engramlog_server.projections.fold.owner import PROJECTION_VERSION, OwnerState, encode_owner
-from engramlog_server.projections.past.moments import (
+from engramlog_server.projections.past.folding import (
     BLOCK,
-    EVERY_EVENTS,
     Added,
     EventsHead,
-    KeptMoment,
     MomentKeeper,
-    MomentsHead,
     OwnerEvents,
     Passage,
-    Start,
     begin_at,
     blocks_of,
     events_of,
     no_events,
     read_blocks,
+    stored_block,
+)
+from engramlog_server.projections.past.moments import (
+    EVERY_EVENTS,
+    KeptMoment,
+    MomentsHead,
+    Start,
     read_head,
     read_part,
     started,
-    stored_block,
     stored_head,
     with_sum,
     without_sum,

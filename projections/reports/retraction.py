@@ -59,7 +59,8 @@ from engramlog_server.projections.laws.modes import Mode
 from engramlog_server.projections.memory.record import Author, Memory, NamedSource, by_of, encode_memory
 from engramlog_server.projections.memory.record import known as known_source
 from engramlog_server.projections.memory.rejection import known as known_value
-from engramlog_server.projections.past.moments import KeptMemories, RecordsFold
+from engramlog_server.projections.past.folding import RecordsFold
+from engramlog_server.projections.past.moments import KeptMemories
 from engramlog_server.projections.reports.comparison import Difference, Side, differing
 from engramlog_server.projections.reports.strikes import Because, Closure, LogGraph, Stays, turn_said
 from engramlog_server.projections.shapes import EventsCounted, StaysTold, StruckEvent

@@ -16,7 +16,7 @@ from prometheus_client.core import Metric
 from engramlog_server.api.http.guard import count_request
 from engramlog_server.api.http.metrics import OF_STORE, Metrics, MetricSources, readings
 from engramlog_server.api.services.capacity import AppendOnlyFile, DiskRoom, Kept
-from engramlog_server.consumers.fold.folder import FoldFigures
+from engramlog_server.consumers.fold.figures import FoldFigures
 from engramlog_server.events.alarms import KNOWN
 from engramlog_server.ops.metrics import ToolMetrics, worker_registry
 from tests.given.a_status import STATUS

@@ -15,7 +15,7 @@ from typing import Any, get_type_hints
 
 from engramlog import answers
 from engramlog.answers import Added, Place, Result
-from engramlog_server.api.http.document import OF_THE_CLIENT
+from engramlog_server.api.http.answer_schemas import OF_THE_CLIENT
 from tests.made.client_source import formatted, type_source
 from tests.places import ROOT
 

@@ -18,7 +18,7 @@ from engramlog_server.projections.fold.owner import OwnerState, fold_event, fold
 from engramlog_server.projections.fold.trust import things_again, things_waiting
 from engramlog_server.projections.memory.record import Memory, decode_memory
 from engramlog_server.projections.memory.rejection import Rejections
-from engramlog_server.projections.past.moments import fold_records
+from engramlog_server.projections.past.folding import fold_records
 from tests.examples import examples
 from tests.given.events import Told, created, entry, readmitted, rejected, secret_of, stored
 from tests.given.histories import FIRST, scenes

@@ -14,7 +14,7 @@ from engramlog_server.events.envelope import Stored, decode, micros
 from engramlog_server.projections.fold.owner import OwnerHistory, fold_owner
 from engramlog_server.projections.laws import LAWS
 from engramlog_server.projections.memory.record import DAY
-from engramlog_server.projections.past.moments import fold_records
+from engramlog_server.projections.past.folding import fold_records
 from engramlog_server.projections.reports.listing import listing
 from engramlog_server.projections.views.query import ViewQuery
 from engramlog_server.projections.views.view import OwnerView

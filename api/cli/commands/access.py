@@ -12,8 +12,8 @@ from rich.text import Text
 
 from engramlog_server.api.cli.app import app, err, out
 from engramlog_server.api.cli.command import Call, command, plain
+from engramlog_server.api.cli.completion import MODES
 from engramlog_server.api.cli.parser import Registry
-from engramlog_server.api.cli.service import MODES
 from engramlog_server.api.cli.show import generic
 from engramlog_server.api.cli.show.generic import in_words
 from engramlog_server.api.cli.show.memories import told_at

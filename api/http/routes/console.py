@@ -39,7 +39,7 @@ from engramlog_server.events.errors import refused
 from engramlog_server.events.schema import json_schemas
 from engramlog_server.events.text import AUTO
 from engramlog_server.projections.access.keys import MOST_LETTERS
-from engramlog_server.projections.embedding.meaning import embedder_kind
+from engramlog_server.projections.embedding.names import embedder_kind
 from engramlog_server.projections.shapes import EmbedderStanding, ListeningTold
 
 router = new_router()

@@ -12,7 +12,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from engramlog_server.api.http.metrics import KEPT, LATE, STATUS, Scrape, StoreCollector, readings
 from engramlog_server.api.http.ports import bound
 from engramlog_server.api.services.capacity import AppendOnlyFile, Kept, Supervision
-from engramlog_server.consumers.fold.folder import FoldFigures, Spread
+from engramlog_server.consumers.fold.figures import FoldFigures, Spread
 from engramlog_server.events.errors import BadSetting, StoreUnavailable
 from engramlog_server.events.partitions import PASSING
 from engramlog_server.ops.metrics import SETTING, ports_of, refuse_taken

@@ -53,6 +53,7 @@ def taken_by(function: Any) -> set[str]:
         names |= set(get_type_hints(vars(import_module(function.__module__))[word]))
     if function in (Reader.search, Reader.list, RowCounter.counts):
         read = inspect.getsource(filters_of) + inspect.getsource(request_of) + inspect.getsource(wanted_of)
+        read += inspect.getsource(Reader._expanded)
         names |= set(re.findall(r'\.get\(\s*"(\w+)"', read)) | set(re.findall(r'_among\(\s*"(\w+)"', read))
         names |= {"since", "until", "updated_since", "updated_until"}
     return names

@@ -10,14 +10,8 @@ import numpy as np
 import pytest
 
 from engramlog_server.events.errors import EmbedderFailed
-from engramlog_server.projections.embedding.openai import (
-    BLANK,
-    MOST_BYTES,
-    asked_to_wait,
-    code_in,
-    sendable,
-    vectors_in,
-)
+from engramlog_server.projections.embedding.endpoint_wire import asked_to_wait, code_in
+from engramlog_server.projections.embedding.openai import BLANK, MOST_BYTES, sendable, vectors_in
 from tests.rows import each_row
 
 

@@ -10,7 +10,7 @@ from engramlog_server.projections.lifecycle.judge.known import Candidates
 from engramlog_server.projections.lifecycle.review import ReviewQuestion, choices
 from engramlog_server.projections.memory.kind import Form, form_of
 from engramlog_server.projections.memory.record import Memory
-from engramlog_server.projections.prompt.block import Rules, memory_line, why_not
+from engramlog_server.projections.prompt.lines import Rules, memory_line, why_not
 from engramlog_server.projections.views.query import corrections_in
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, created, folded, negated

@@ -10,7 +10,7 @@ import pytest
 from pydantic import BaseModel, TypeAdapter
 
 from engramlog_server.events.errors import BadSetting
-from engramlog_server.projections.embedding.openai import OPENAI, base_url
+from engramlog_server.projections.embedding.endpoint_wire import OPENAI, base_url
 from engramlog_server.projections.models.chat import Completion, Trouble, Unfit, judged, typed, unfenced
 from tests.rows import each_row
 

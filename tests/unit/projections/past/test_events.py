@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from engramlog_server.events.catalogue import EVENT_TYPES
 from engramlog_server.events.envelope import Stored, decode, micros
 from engramlog_server.events.errors import UndecodableEvent
-from engramlog_server.projections.past.moments import (
+from engramlog_server.projections.past.folding import (
     BLOCK,
     EventsHead,
     Lines,

@@ -15,31 +15,33 @@ from engramlog_server.events.catalogue import EventDiscarded, TurnsExtracted
 from engramlog_server.events.envelope import Stored
 from engramlog_server.projections.fold.owner import OwnerHistory, OwnerState, fold_owner
 from engramlog_server.projections.memory.record import Memory, encode_memory
-from engramlog_server.projections.past.moments import (
+from engramlog_server.projections.past.folding import (
     Added,
     FoldedPast,
-    KeptMemories,
-    KeptMoment,
-    KeptPart,
     Lines,
     MomentKeeper,
-    MomentsHead,
-    NotKept,
     OwnerEvents,
     Passage,
-    Start,
-    _without,
     begin_at,
     behind,
     events_of,
     fold_from,
     nothing_folded,
+    to_fold,
+)
+from engramlog_server.projections.past.moments import (
+    KeptMemories,
+    KeptMoment,
+    KeptPart,
+    MomentsHead,
+    NotKept,
+    Start,
+    _without,
     read_head,
     read_part,
     started,
     stored_head,
     stored_part,
-    to_fold,
 )
 from engramlog_server.projections.views.view import as_hidden_today, hidden_in
 from tests.examples import examples

@@ -19,9 +19,9 @@ from engramlog_server.projections.prompt.block import (
     Line,
     Material,
     build,
-    time_line,
     without_blocks,
 )
+from engramlog_server.projections.prompt.lines import time_line
 from tests.given.events import at
 from tests.rows import each_row
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engramlog_server.projections.memory.working_memory import Conversation
-from engramlog_server.projections.prompt.block import (
+from engramlog_server.projections.prompt.lines import (
     HIDDEN,
     IDLE,
     Rules,

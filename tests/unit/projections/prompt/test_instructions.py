@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engramlog_server.projections.lifecycle import plan
 from engramlog_server.projections.memory.deletion import forgotten_turns
-from engramlog_server.projections.prompt.block import MOST_INSTRUCTIONS, NOT_THE_USERS, Rules, standing_instructions
+from engramlog_server.projections.prompt.lines import MOST_INSTRUCTIONS, NOT_THE_USERS, Rules, standing_instructions
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, at, created, deleted, negated, revised
 from tests.rows import each_row

@@ -8,8 +8,8 @@ import pytest
 
 from engramlog_server.projections.memory.deletion import forgotten_turns
 from engramlog_server.projections.memory.record import with_changes
-from engramlog_server.projections.prompt import block as profile_module
-from engramlog_server.projections.prompt.block import NOT_THE_USERS, OwnWords, Rules, profile_of
+from engramlog_server.projections.prompt import lines as profile_module
+from engramlog_server.projections.prompt.lines import NOT_THE_USERS, OwnWords, Rules, profile_of
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import (
     Told,

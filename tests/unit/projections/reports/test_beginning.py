@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from engramlog_server.events.envelope import Stored, decode
 from engramlog_server.projections.fold.owner import OwnerHistory
-from engramlog_server.projections.past.moments import RecordsFold, fold_records
+from engramlog_server.projections.past.folding import RecordsFold, fold_records
 from engramlog_server.projections.reports import retraction
 from engramlog_server.projections.reports.retraction import Beginning, StruckLog
 from engramlog_server.projections.reports.strikes import Closure, LogGraph, Strikes

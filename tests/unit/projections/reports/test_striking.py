@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from engramlog_server.events.catalogue import MemoryCreated, MemoryMentioned, MemoryMerged, TurnRecorded
 from engramlog_server.events.envelope import Stored, decode, derived_id
 from engramlog_server.projections.fold.owner import fold_owner
-from engramlog_server.projections.past.moments import fold_records
+from engramlog_server.projections.past.folding import fold_records
 from engramlog_server.projections.reports.strikes import Closure, LogGraph, Strikes
 from tests.examples import examples
 from tests.given.events import Told, accessed, created, in_session, mentioned, merged, negated, secret_of, stored

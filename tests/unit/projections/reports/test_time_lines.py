@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engramlog_server.events.catalogue import EVENT_TYPES
 from engramlog_server.events.envelope import lateness
-from engramlog_server.projections.past.moments import OwnerEvents, number_of
+from engramlog_server.projections.past.folding import OwnerEvents, number_of
 from engramlog_server.projections.reports.statistics import GROUPS, in_parts, late_among
 from tests.examples import examples
 

@@ -38,8 +38,8 @@ from engramlog_server.projections.language.sensitivity.level import (
     level_of_data,
 )
 from engramlog_server.projections.memory.record import Memory
+from engramlog_server.projections.past.folding import fold_records
 from engramlog_server.projections.past.life import life_of
-from engramlog_server.projections.past.moments import fold_records
 from tests.given.events import (
     Told,
     asserted,
