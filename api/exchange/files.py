@@ -15,8 +15,10 @@ from codecs import BOM_UTF8
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from functools import partial
+from gzip import GzipFile
 from io import SEEK_END, BytesIO
 from itertools import chain
+from json import JSONDecoder
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
 from typing import IO, Any, Final, NamedTuple
@@ -88,9 +90,9 @@ def open_lines(
     A line longer than `longest` bytes comes in pieces, so that one line never fills the memory. A byte order mark is passed over.
     Of what is no file on a disk the first line is waited for: a store is opened after it. `whole`: all of it is, as of an
     export, which may hold the same store until it is written. `look`: at all lines before the first is yielded; of a pipe with
-    `whole`, at those that are kept. What it raises, this raises. `archive`: a ZIP is not refused.
+    `whole`, at those that are kept. What it raises, this raises. `archive`: ZIP, gzip and UTF-16 are not refused.
     """
-    allowed = ("zip",) if archive else ()
+    allowed = ("zip", "gzip", "UTF-16") if archive else ()
     with ExitStack() as closing:
         try:
             stream = standard_input("file") if file == "-" else closing.enter_context(Path(file).open("rb"))
@@ -189,6 +191,14 @@ WRAPPERS = ("conversations", "data", "chats", "items", "results", "threads", "me
 _HALF = "u[dD][89abAB][0-9a-fA-F]{2}", "u[dD][c-fC-F][0-9a-fA-F]{2}"
 _ESCAPES = re.compile(rf"\\(?:{_HALF[0]}\\{_HALF[1]}|(?P<half>{_HALF[0]}|{_HALF[1]})|.)", re.DOTALL)
 """Escapes of a JSON text, from left to right: surrogate pairs, lone surrogates, and all others."""
+_TOLERANT: Final = JSONDecoder(strict=False)
+"""Also reads NaN, Infinity and control characters in texts."""
+_BETWEEN = re.compile("[\\s,;\\[\\]}\x1e\ufeff]*")
+"""Characters between the values of a damaged JSON text."""
+_OPENING = re.compile(r'\{\s*"[^"\\]*"\s*:')
+_LIST = re.compile(r"\[\s*(?=\{)")
+MOST_DAMAGED = 100
+"""Damaged stretches of one JSON text after which the rest is not read."""
 
 
 class Found(NamedTuple):
@@ -244,20 +254,25 @@ class _Reader:
             raise refused("file", "nothing but empty lines", _allowed())
         if head[0].startswith(ZIP):
             return self._whole(self._of_archive(self._joined(chain(head, lines), "an archive")))
+        if (kind := no_text(head[0])) in ("gzip", "UTF-16"):
+            content = self._decoded(kind, self._joined(chain(head, lines), "a document"))
+            return self.open(iter(content.splitlines(keepends=True)))
         first = self._parsed_line(head[-1])
         if isinstance(first, dict):
             return self._by_line(head, lines)
         pieces = list(self._bounded(chain(head, lines), "a document"))
         try:
-            document = self._json(b"".join(pieces))
+            values = _values(self._json(b"".join(pieces)))
         except ValueError as error:
             if first is not None and len(pieces) > 1:  # a list on every line
                 return self._by_line(pieces[: len(head)], iter(pieces[len(head) :]))
-            beginning = b"".join(pieces[:2])[:60].decode("utf-8", "replace")
-            raise refused("file", beginning, f"JSON, whole or a conversation a line ({error})") from None
-        if document == []:
+            values = self._salvaged(b"".join(pieces))
+            if not any(shape_of(value) or message_shape_of(value) for value in values):
+                beginning = b"".join(pieces[:2])[:60].decode("utf-8", "replace")
+                raise refused("file", beginning, f"JSON, whole or a conversation a line ({error})") from None
+        if not values:
             raise refused("file", "an empty list", _allowed())
-        return self._whole([("", value) for value in _values(document)])
+        return self._whole([("", value) for value in values])
 
     def _whole(self, values: list[tuple[str, Any]]) -> ChatFile:
         """Of all values, each with the file of an archive that it is in."""
@@ -318,11 +333,11 @@ class _Reader:
         return next((kind for kind in kinds if kind and self._shape in ("auto", kind)), None)
 
     def _of(self, line: bytes) -> list[Any]:
-        """The values of a line; of one that is no JSON its beginning, which is no conversation."""
+        """The values of a line; of one that is no JSON what can be read."""
         try:
             return _values(self._json(line))
         except ValueError:
-            return [line[:60].decode("utf-8", "replace")]
+            return self._salvaged(line)
 
     def _each_line(self, lines: Iterator[bytes]) -> Iterator[Found]:
         count = 0
@@ -333,7 +348,10 @@ class _Reader:
                 self._check_size(len(line), "a line")
             except InputError as problem:
                 raise placed(problem, f"conversation {count + 1} on line {number}") from None
-            for value in self._of(line):
+            values = self._of(line)
+            if messages := [value for value in values if message_shape_of(value) == "openai"]:
+                values = [messages, *(value for value in values if message_shape_of(value) != "openai")]
+            for value in values:
                 count += 1
                 yield self._found(f"conversation {count} on line {number}", value, shape_of(value))
 
@@ -372,14 +390,68 @@ class _Reader:
         try:
             return orjson.loads(data)
         except orjson.JSONDecodeError as error:
-            if "UTF-8" not in str(error) and "surrogate" not in str(error):
-                raise
-        text = data.decode("utf-8", "replace")
-        bad_bytes = text.count("\ufffd") - data.count("\ufffd".encode())
-        text, replaced = _without_surrogates(text)
-        value = orjson.loads(text)
-        self.replaced += bad_bytes + replaced
+            text, replaced = _text(data)
+            try:
+                value = orjson.loads(text)
+            except orjson.JSONDecodeError:
+                try:
+                    value = _TOLERANT.decode(text)
+                except (ValueError, RecursionError):
+                    raise error from None
+        self.replaced += replaced
         return value
+
+    def _salvaged(self, data: bytes) -> list[Any]:
+        """The objects of a damaged JSON text, and the beginning of each stretch that cannot be read.
+
+        After a damaged stretch, reading goes on at the next object that opens with the same field as the object before. Of a text
+        that is nested too deep only the beginning is returned.
+        """
+        text, replaced = _text(data)
+        self.replaced += replaced
+        values: list[Any] = []
+        opening, damaged = None, 0
+        at = _after(text, 0)
+        while at < len(text):
+            opening = _OPENING.match(text, at) or opening
+            try:
+                value, end = _TOLERANT.raw_decode(text, at)
+            except RecursionError:
+                return [text[:60]]
+            except ValueError:
+                value, end = None, at + 1
+            if isinstance(value, dict):
+                values += _values(value)
+                at = _after(text, end)
+                continue
+            damaged += 1
+            following = -1 if opening is None or damaged > MOST_DAMAGED else text.find(opening[0], end)
+            if following < 0 and not values and damaged == 1 and (inner := _LIST.search(text, at)):
+                following = inner.end()  # the list of an object that is cut off
+            else:
+                values.append(text[at : at + 60])
+            at = len(text) if following < 0 else following
+        return values
+
+    def _decoded(self, kind: str, data: bytes) -> bytes:
+        """The UTF-8 text of a document that is compressed by gzip or written in UTF-16."""
+        if kind == "UTF-16":
+            mark = data[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+            return data.decode(
+                "utf-16" if mark else "utf-16-be" if data[:1] == b"\0" else "utf-16-le", "replace"
+            ).encode()
+        limit = min(self._largest, max(FREE_SIZE, len(data) * MAX_RATIO))
+        try:
+            with GzipFile(fileobj=BytesIO(data)) as stream:
+                content = stream.read(limit + 1)
+        except (EOFError, OSError, zlib.error) as error:
+            raise refused("file", "a gzip file that cannot be read", f"a whole gzip file ({error})") from None
+        if len(content) > limit:
+            allowed = f"at most {self._largest:,} bytes unpacked, and {MAX_RATIO} times the packed size"
+            raise refused("file", f"a gzip file of more than {limit:,} bytes unpacked", allowed)
+        if no_text(content) == "gzip":
+            raise refused("file", "a gzip file in a gzip file", "one that is compressed once")
+        return content
 
     def _check_size(self, size: int, what: str) -> None:
         if size > self._largest:
@@ -427,11 +499,15 @@ class _Reader:
 
     def _of_member(self, content: bytes) -> list[Any]:
         """The values of one file; a file without any conversation is one value that is none."""
+        if (kind := no_text(content)) in ("gzip", "UTF-16"):
+            content = self._decoded(kind, content)
         content = content.removeprefix(BOM_UTF8)
         try:
             values = _values(self._json(content))
         except ValueError:
-            values = [value for line in content.splitlines() if line.strip() for value in self._of(line)]
+            pieces = [line for line in content.splitlines() if line.strip()]
+            by_line = bool(pieces) and self._parsed_line(pieces[0]) is not None
+            values = [value for piece in (pieces if by_line else [content]) for value in self._of(piece)]
         if any(shape_of(value) or message_shape_of(value) for value in values):
             return values
         return [{"file without conversations": len(content)}]
@@ -463,6 +539,20 @@ def _values(document: Any, depth: int = 3) -> list[Any]:
         if any(isinstance(value, dict) and shape_of(value) for value in document.values()):
             return list(document.values())
     return [document]
+
+
+def _after(text: str, at: int) -> int:
+    """Where the next value of a damaged JSON text begins."""
+    between = _BETWEEN.match(text, at)
+    return between.end() if between else at
+
+
+def _text(data: bytes) -> tuple[str, int]:
+    """A JSON text with U+FFFD for each byte that is no UTF-8 and each half of a character, and how many there were."""
+    text = data.decode("utf-8", "replace")
+    bad_bytes = text.count("\ufffd") - data.count("\ufffd".encode())
+    text, halves = _without_surrogates(text)
+    return text, bad_bytes + halves
 
 
 def _without_surrogates(text: str) -> tuple[str, int]:

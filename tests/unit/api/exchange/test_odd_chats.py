@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Callable
+from gzip import compress
 from io import BytesIO
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -84,6 +86,7 @@ def without(message: dict[str, Any], field: str) -> dict[str, Any]:
     return {name: value for name, value in message.items() if name != field}
 
 
+ONE = orjson.dumps(GOOD)
 HELLO, LISBON = ("user", "hello"), ("user", "I moved to Lisbon.")
 ASKED = said("q", "user", "hello")
 VOICE = {"content_type": "multimodal_text", "parts": [{"content_type": "audio_transcription", "text": None}]}
@@ -290,6 +293,39 @@ FORMS: dict[str, tuple[bytes, list[tuple[str, str]], dict[str, int]]] = {
         [LISBON, HELLO],
         {"unknown_shape": 1},
     ),
+    "an archive with a file in UTF-16": (archive(a_json=ONE.decode().encode("utf-16")), [LISBON], {}),
+    # encodings
+    "a byte order mark on each line": ((BOM_UTF8 + lines(GOOD)) * 2, [LISBON] * 2, {}),
+    "UTF-16": (ONE.decode().encode("utf-16"), [LISBON], {}),
+    "UTF-16 without a mark": (ONE.decode().encode("utf-16-be"), [LISBON], {}),
+    "gzip": (compress(ONE), [LISBON], {}),
+    "gzip of an archive": (compress(archive(a_json=ONE)), [LISBON], {}),
+    "lines that end in a carriage return": (ONE + b"\r" + ONE, [LISBON] * 2, {}),
+    # damaged JSON
+    "NaN": (ONE.replace(b'"role"', b'"timestamp": NaN, "role"'), [LISBON], {}),
+    "a control character": (ONE.replace(b"moved", b"mov\ted"), [("user", "I mov\ted to Lisbon.")], {}),
+    "a NUL": (ONE.replace(b"moved", b"mov\\u0000ed"), [("user", "I mov\0ed to Lisbon.")], {}),
+    "a line of NUL": (ONE + b"\n\0\0\n" + ONE, [LISBON] * 2, {"unknown_shape": 1}),
+    "lines that end in a comma": (lines(GOOD).replace(b"\n", b",\n") * 2, [LISBON] * 2, {}),
+    "a line that ends in a comma": (lines(GOOD) + lines(GOOD).replace(b"\n", b",\n"), [LISBON] * 2, {}),
+    "a list that ends in a comma": (b"[\n" + ONE + b",\n]", [LISBON], {}),
+    "a list that is cut off": (b"[" + ONE + b",\n" + ONE[:40], [LISBON], {"unknown_shape": 1}),
+    "a list with a damaged conversation": (
+        b"[" + ONE + b"," + ONE[:40] + b"\n," + ONE + b"]",
+        [LISBON] * 2,
+        {"unknown_shape": 1},
+    ),
+    "an object around conversations that is cut off": (
+        b'{"conversations": [' + ONE + b"," + ONE[:40],
+        [LISBON],
+        {"unknown_shape": 1},
+    ),
+    "a conversation that is cut off": (ONE[:-2] + b',{"role": "us', [LISBON], {"unknown_shape": 1}),
+    "a line that is cut off": (lines(GOOD) + ONE[:-2] + b',{"role": "us', [LISBON] * 2, {"unknown_shape": 1}),
+    "a first line that is damaged": (ONE[:40] + b"\n" + lines(GOOD), [LISBON], {"unknown_shape": 1}),
+    "documents over several lines": (orjson.dumps(GOOD, option=orjson.OPT_INDENT_2) * 2, [LISBON] * 2, {}),
+    "a JSON text sequence": ((b"\x1e" + lines(GOOD)) * 2, [LISBON] * 2, {}),
+    "a script": (b"window.chats = [" + ONE + b"];", [LISBON], {}),
 }
 
 
@@ -371,6 +407,11 @@ BEYOND: dict[str, tuple[Callable[[], bytes], str]] = {
     "an archive larger than allowed": (lambda: archive(a_json=lines(GOOD) * 40_000), "an archive with"),
     "an archive cut off": (lambda: archive(a_json=lines(GOOD))[:60], "an archive that cannot be read"),
     "an archive without chats": (lambda: archive(a_txt=b"x"), "an object without fields"),
+    "a gzip file that is very compressible": (lambda: compress(b" " * 1_900_000 + ONE), "a gzip file of"),
+    "a gzip file cut off": (lambda: compress(ONE)[:40], "a gzip file that cannot be read"),
+    "gzip in gzip": (lambda: compress(compress(ONE)), "a gzip file in a gzip file"),
+    "a list of Python": (lambda: repr([GOOD]).encode(), "[{'messages'"),
+    "a table": (lambda: b"role,content\nuser,hello\n", "role,content"),
     "JSON nested too deep": (lambda: deep(1_100), "[{"),
     "JSON nested much too deep": (lambda: deep(100_000), "[{"),
 }
