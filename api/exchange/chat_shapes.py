@@ -7,8 +7,10 @@ read raises InputError with a `reason`: the import leaves it out and goes on.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple
 
 from engramlog_server.events.envelope import micros
@@ -37,9 +39,9 @@ UNSAID_PARTS = (
     "summary_text",
 )
 """Parts that are neither text nor an attachment."""
-CONTENTS = ("content", "text", "value", "parts")
-TIMES = ("created_at", "timestamp", "create_time", "createdAt")
-CONVERSATION_TIMES = ("create_time", "created_at", "created", "timestamp", "createdAt")
+CONTENTS = ("content", "text", "value", "parts", "contentParts", "mes", "message")
+TIMES = ("created_at", "timestamp", "create_time", "createdAt", "inserted_at", "send_date", "created", "date")
+CONVERSATION_TIMES = ("create_time", "created_at", "created", "timestamp", "createdAt", "inserted_at")
 CONVERSATION_IDS = ("conversation_id", "id", "uuid", "session_id", "conversationId")
 IDS = ("uuid", "id", "messageId")
 PARENTS = ("parent_message_uuid", "parentMessageId")
@@ -48,6 +50,14 @@ NO_PARENT = "00000000-0000-"
 UNITS = ((1e17, 1e-3), (1e14, 1), (1e11, 1e3))
 """Smallest nano-, micro- and milliseconds since 1970, with their microseconds; smaller numbers are seconds."""
 MOST_NUMBER = 1e19
+TIME_FIELDS = ("$date", "$numberLong", "seconds", "_seconds")
+"""Fields of an object that is a time, as databases export it."""
+ENGLISH_TIMES = tuple(
+    f"{month} %d, %Y{between}{clock}"
+    for month in ("%B", "%b")
+    for between in (" ", ", ", " at ")
+    for clock in ("%I:%M%p", "%I:%M %p", "%I:%M:%S %p", "%H:%M", "%H:%M:%S")
+)
 OF_THE_PROGRAM = (
     "<command-name>",
     "<command-message>",
@@ -142,6 +152,8 @@ def time_of(value: object) -> tuple[int | None, str | None]:
 
     The note is `naive_time` (no zone, UTC is assumed) or `bad_time` (unreadable, negative or before 1900: no time).
     """
+    while isinstance(value, dict) and any(name in value for name in TIME_FIELDS):
+        value = next(value[name] for name in TIME_FIELDS if name in value)
     if value is None or value == "":
         return None, None
     if isinstance(value, str):
@@ -153,12 +165,29 @@ def time_of(value: object) -> tuple[int | None, str | None]:
 
 def _iso_time(text: str) -> tuple[int | None, str | None]:
     try:
-        moment = datetime.fromisoformat(text)
+        moment = _moment(text)
         note = None if moment.tzinfo is not None else "naive_time"
         moment = moment if note is None else moment.replace(tzinfo=UTC)
         return (micros(moment), note) if moment >= EARLIEST else (None, "bad_time")
     except (ValueError, OverflowError):
         return None, "bad_time"
+
+
+def _moment(text: str) -> datetime:
+    """An ISO date-time, one of an e-mail (`Tue, 14 Nov 2023 22:13:20 GMT`), or one in English words. Raises ValueError."""
+    text = " ".join(text.split())
+    plain = text.removesuffix("UTC").removesuffix("GMT").rstrip() if text.endswith((" UTC", " GMT")) else text
+    zone = UTC if plain != text else None
+    try:
+        moment = datetime.fromisoformat(plain)
+        return moment if zone is None else moment.replace(tzinfo=zone)
+    except ValueError:
+        if not text[:3].isalpha():
+            raise
+    for form in ENGLISH_TIMES:
+        with suppress(ValueError):
+            return datetime.strptime(plain, form).replace(tzinfo=zone)
+    return parsedate_to_datetime(text)
 
 
 def _number_time(value: object) -> tuple[int | None, str | None]:
@@ -184,7 +213,9 @@ def text_id(record: Mapping[str, Any], *names: str) -> str | None:
 
 
 def _word(word: object) -> str | None:
-    return ROLES.get(word.strip().lower()) if isinstance(word, str) else None
+    return (
+        ROLES.get(word.strip().lower().removesuffix("chunk").removesuffix("message")) if isinstance(word, str) else None
+    )
 
 
 def _role(field: str, *words: object) -> str:
@@ -260,12 +291,27 @@ def _listed(*fields: str) -> Callable[[Json], Branch]:
     """Messages in a list under the first of these fields."""
 
     def messages(conversation: Json) -> Branch:
-        field = next((name for name in fields if isinstance(conversation.get(name), list)), None)
-        if field is None:
-            raise _no_messages(fields[0], conversation.get(fields[0]))
-        return _replies(conversation[field], conversation.get("current_leaf_message_uuid"))
+        field = next((name for name in fields if isinstance(conversation.get(name), list)), fields[0])
+        listed = conversation.get(field)
+        if isinstance(listed, dict) and _has_messages(list(listed.values())):  # by their ids
+            listed = list(listed.values())
+        if not isinstance(listed, list):
+            raise _no_messages(field, listed)
+        return _replies(_with_threads(listed), conversation.get("current_leaf_message_uuid"))
 
     return messages
+
+
+def _with_threads(messages: list[Any]) -> list[Any]:
+    """The messages, each followed by the messages of the thread below it."""
+    found: list[Any] = []
+    waiting = messages[::-1]
+    while waiting:
+        found.append(message := waiting.pop())
+        below = message.get("replies") if isinstance(message, dict) else None
+        if isinstance(below, list) and _has_messages(below):
+            waiting.extend(below[::-1])
+    return found
 
 
 def _replies(messages: list[Any], current: object) -> Branch:
@@ -382,7 +428,9 @@ def _message(
 
 
 def _fields(message: Json) -> Json:
-    """A message's fields, which LangChain keeps under `data` or `kwargs`."""
+    """A message's fields, which LangChain keeps under `data` or `kwargs`, and Grok under `response`."""
+    if isinstance(response := message.get("response"), dict):
+        return response
     for name in ("data", "kwargs"):
         inner = message.get(name)
         if isinstance(inner, dict):
@@ -398,17 +446,17 @@ def _openai(message: Json) -> Message:
     author = message.get("author")
     words = [message.get("role"), message.get("from"), *(author.values() if isinstance(author, dict) else (author,))]
     kind = message.get("type")
-    if isinstance(message.get("isCreatedByUser"), bool):
-        words.append("user" if message["isCreatedByUser"] else "assistant")
+    flags = (message.get(name) for name in ("isCreatedByUser", "is_user"))
+    words += ["user" if flag else "assistant" for flag in flags if isinstance(flag, bool)]
     words += [message.get("sender"), None if kind == "message" else kind]
     if not any(map(_word, words)) and isinstance(kind, str) and (left_out := _item(kind)):
         return _message(message, "tool", ("", 0), left_out=left_out)
     role = _role("role", *words)
     if _unsaid(role) is not None:
         return _message(message, role, ("", 0), left_out=_unsaid(role))
-    field, content = next(
-        ((name, message[name]) for name in CONTENTS if message.get(name) is not None), ("content", None)
-    )
+    contents = [(name, message[name]) for name in CONTENTS if message.get(name) is not None]
+    filled = (each for each in contents if each[1] not in ("", []))
+    field, content = next(filled, contents[0] if contents else ("content", None))
     calls = message.get("tool_calls") or message.get("function_call") or message.get("audio")
     said = ("", 0) if content is None and calls else text_of(field, content)
     return _message(message, role, said, attachments=attachments_of(content))
@@ -458,7 +506,19 @@ def _listed_in(message: Json, field: str) -> list[Any]:
     return found if isinstance(found, list) else []
 
 
+def _of_fragments(message: Json) -> Json:
+    """A message of DeepSeek with the author and content that ChatGPT's has: its fragments are of the user or the assistant."""
+    fragments = message.get("fragments")
+    if "author" in message or not isinstance(fragments, list):
+        return message
+    authors = {"REQUEST": "user", "RESPONSE": "assistant"}
+    said = [each for each in fragments if isinstance(each, dict) and each.get("type") in authors]
+    parts = [each.get("content") for each in said]
+    return {**message, "author": authors[said[0]["type"]] if said else None, "content": {"parts": parts}}
+
+
 def _chatgpt(message: Json) -> Message:
+    message = _of_fragments(message)
     author = message.get("author")
     words = (author.get("role"), author.get("name")) if isinstance(author, dict) else (author,)
     role = _role("author.role", *words)
@@ -524,10 +584,14 @@ def _is_message(value: object) -> bool:
         shape in value for shape in ("mapping", "messages", "chat_messages", "turn_id")
     ):
         return False
-    if "role" in value or value.get("lc") is not None:
+    if "role" in value or value.get("lc") is not None or ("is_user" in value and "mes" in value):
         return True
+    if isinstance(response := value.get("response"), dict):
+        return _is_message(response)
     named = "from" in value or "sender" in value or _word(value.get("type")) is not None
-    return named and any(name in value for name in (*CONTENTS, "data"))
+    return named and any(
+        name in value and not (name == "message" and isinstance(value[name], dict)) for name in (*CONTENTS, "data")
+    )
 
 
 def _has_messages(value: object) -> bool:
@@ -581,6 +645,10 @@ def _join_unnamed(sessions: Sessions) -> None:
             held["lines"] = [*unnamed["lines"], *held["lines"]]
 
 
+MESSAGES = ("contents", "responses", "history", "turns")
+"""Fields of a conversation that hold its messages under another name than `messages`."""
+
+
 def _has(*names: str) -> Callable[[Json], bool]:
     return lambda value: any(name in value for name in names)
 
@@ -593,8 +661,8 @@ SHAPES = {
         ChatShape(
             "openai",
             "messages",
-            lambda value: "messages" in value or _has_messages(value.get("contents")),
-            _listed("messages", "contents"),
+            lambda value: "messages" in value or any(_has_messages(value.get(name)) for name in MESSAGES),
+            _listed("messages", *MESSAGES),
             _openai,
         ),
         ChatShape(

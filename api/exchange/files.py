@@ -186,7 +186,7 @@ PEEKED = 1_000
 """Lines that are read until one shows the shape of a file."""
 SMALLER = "write a conversation a line, which has no limit (for a list: jq -c '.[]' FILE)"
 ZIP = b"PK\x03\x04"
-WRAPPERS = ("conversations", "data", "chats", "items", "results", "threads", "messages")
+WRAPPERS = ("conversations", "data", "chats", "items", "results", "threads", "messages", "chat-sessions")
 """Fields of an object around the conversations of an export."""
 _HALF = "u[dD][89abAB][0-9a-fA-F]{2}", "u[dD][c-fC-F][0-9a-fA-F]{2}"
 _ESCAPES = re.compile(rf"\\(?:{_HALF[0]}\\{_HALF[1]}|(?P<half>{_HALF[0]}|{_HALF[1]})|.)", re.DOTALL)
@@ -528,7 +528,7 @@ def _values(document: Any, depth: int = 3) -> list[Any]:
     if shape_of(document) is not None:
         return [document]
     if isinstance(document, list):
-        return document
+        return [inner for value in document for inner in _unwrapped(value)]
     if isinstance(document, dict) and depth and message_shape_of(document) is None:
         for name in WRAPPERS:
             inner = document.get(name)
@@ -541,8 +541,15 @@ def _values(document: Any, depth: int = 3) -> list[Any]:
     return [document]
 
 
+def _unwrapped(value: Any) -> list[Any]:
+    """The conversations in the fields of an item of a list, if it is none itself."""
+    if not isinstance(value, dict) or shape_of(value) is not None or message_shape_of(value) is not None:
+        return [value]
+    return [inner for inner in value.values() if isinstance(inner, dict) and shape_of(inner)] or [value]
+
+
 def _after(text: str, at: int) -> int:
-    """Where the next value of a damaged JSON text begins."""
+    """The place of the next value of a damaged JSON text."""
     between = _BETWEEN.match(text, at)
     return between.end() if between else at
 

@@ -282,6 +282,78 @@ FORMS: dict[str, tuple[bytes, list[tuple[str, str]], dict[str, int]]] = {
         [HELLO, OK],
         {},
     ),
+    "types that are classes of LangChain": (
+        lines([{"type": "HumanMessage", "content": "hello"}, {"type": "AIMessageChunk", "content": "ok"}]),
+        [HELLO, OK],
+        {},
+    ),
+    "parts next to an empty content": (
+        lines(openai({"role": "assistant", "content": "", "parts": [{"type": "text", "text": "ok"}]})),
+        [OK],
+        {},
+    ),
+    "messages by their ids": (
+        lines({"messages": {"a": {"role": "user", "content": "hello"}, "b": {"role": "assistant", "content": "ok"}}}),
+        [HELLO, OK],
+        {},
+    ),
+    "a thread below a message": (
+        lines(
+            openai(
+                {"role": "user", "content": "hello", "replies": [{"role": "assistant", "content": "ok"}]},
+                GOOD["messages"][0],
+            )
+        ),
+        [HELLO, OK, LISBON],
+        {},
+    ),
+    "messages under another name": (
+        lines({"history": GOOD["messages"]}, {"turns": GOOD["messages"]}),
+        [LISBON] * 2,
+        {},
+    ),
+    "items around conversations": (
+        orjson.dumps([{"id": 1, "thread": GOOD}, {"id": 2}]),
+        [LISBON],
+        {"unknown_shape": 1},
+    ),
+    "Grok": (
+        orjson.dumps(
+            {
+                "conversations": [
+                    {
+                        "conversation": {"id": "g", "title": "t"},
+                        "responses": [
+                            {"response": {"_id": "1", "sender": "human", "message": "hello"}},
+                            {"response": {"_id": "2", "sender": "ASSISTANT", "message": "ok"}},
+                        ],
+                    }
+                ]
+            }
+        ),
+        [HELLO, OK],
+        {},
+    ),
+    "DeepSeek": (
+        lines(
+            tree(
+                {"fragments": [{"type": "REQUEST", "content": "hello"}], "inserted_at": SINCE},
+                {"fragments": [{"type": "THINK", "content": "x"}, {"type": "RESPONSE", "content": "ok"}]},
+                {"fragments": [{"type": "THINK", "content": "x"}]},
+            )
+        ),
+        [HELLO, OK],
+        {"no_role": 1},
+    ),
+    "SillyTavern": (
+        lines(
+            {"user_name": "Ada", "character_name": "Bot"},
+            {"name": "Ada", "is_user": True, "send_date": "January 1, 2024 8:00am", "mes": "hello"},
+            {"name": "Bot", "is_user": False, "mes": "ok"},
+        ),
+        [HELLO, OK],
+        {"unknown_shape": 1},
+    ),
     # archives
     "an archive": (
         archive(
@@ -344,6 +416,18 @@ TIMES: list[tuple[Any, int | None, str | None]] = [
     ("1704096000", MOMENT, None),
     ("2024-01-01T09:00:00+01:00", MOMENT, None),
     ("2024-01-01 08:00:00", MOMENT, "naive_time"),
+    ("2024-01-01 08:00:00 UTC", MOMENT, None),
+    ("20240101T080000Z", MOMENT, None),
+    ("Mon, 01 Jan 2024 09:00:00 +0100", MOMENT, None),
+    ("January 1, 2024 at 8:00:00 AM UTC", MOMENT, None),
+    ("Jan 1, 2024, 8:00\u202fAM", MOMENT, "naive_time"),
+    ("January 1, 2024 8:00am", MOMENT, "naive_time"),
+    ({"$date": {"$numberLong": "1704096000000"}}, MOMENT, None),
+    ({"$date": "2024-01-01T08:00:00Z"}, MOMENT, None),
+    ({"seconds": 1_704_096_000, "nanoseconds": 0}, MOMENT, None),
+    ("01/02/2024, 08:00", None, "bad_time"),
+    ("Mon, 99 Jan 2024 09:00:00 GMT", None, "bad_time"),
+    ({"$date": {"$date": {}}}, None, "bad_time"),
     (None, None, None),
     ("", None, None),
     (-1.0, None, "bad_time"),
