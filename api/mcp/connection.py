@@ -1,8 +1,9 @@
 """Whose memories a call is about, the store that answers it, and how recorded text is answered.
 
-The owner is a fact of the connection: of the process over stdio, of the URL over HTTP. No tool takes it as an argument, so
-nothing that a model is talked into saying reaches another owner. Who asks is a fact of it too. A server over standard input and
-output that is confined to a key looks up at each call whose key it is.
+The owner is a fact of the connection: of the process over stdio, of the URL over HTTP. No tool takes it as an argument. A
+question may name other owners only if the server was started with them (`--also`), and a key must allow each of them too. So
+nothing that a model is talked into saying reaches an owner whom the operator did not name. Who asks is a fact of the connection
+too. A server over standard input and output that is confined to a key looks up at each call whose key it is.
 
 Recorded text is cleaned, and marked as data, as the context block is. It may have been written to be read by a model: with
 characters that nobody sees, with a chat's own marks. Invisible characters are removed, controls become spaces (line breaks stay),
@@ -12,17 +13,18 @@ that it can be asked for again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, NamedTuple
 
 from engramlog_server.api.checks import asked_by, caller_in_hand, check_owner
-from engramlog_server.events.errors import AccessDenied, InputError
+from engramlog_server.events.errors import AccessDenied, InputError, refused
 from engramlog_server.projections.access.caller import Caller
 
 if TYPE_CHECKING:
     from engramlog_server.api.application import Application, Opener
+    from engramlog_server.api.operations.definition import Operation
 import re
 from collections.abc import Mapping
 from typing import Annotated, Any
@@ -30,7 +32,7 @@ from typing import Annotated, Any
 import orjson
 from mcp_types import CallToolResult, TextContent
 
-from engramlog_server.api.choices import encoded_id
+from engramlog_server.api.choices import decoded_id, encoded_id
 from engramlog_server.events.text import without_hidden
 from engramlog_server.projections.prompt.block import OPEN
 
@@ -63,6 +65,19 @@ class Session(NamedTuple):
 
     application: Application
     owner: str
+    also: Collection[str] = ()
+    """The other owners whom a question may name."""
+
+    def ask(self, operation: Operation, owners: Sequence[str] | None, **given: Any) -> Any:
+        """The answer about the owner, and about `owners` with it. Raises InputError for an owner who is not shared here, known or
+        not, and AccessDenied for one whom the caller may not read.
+        """
+        asked = [decoded_id(one) for one in owners or ()]
+        for one in asked:
+            if one != self.owner and one not in self.also:
+                allowed = "owners that the operator shares here (engramlog mcp --also OWNER); leave it out"
+                raise refused("owners", one, allowed)
+        return operation.ask(self.application, {**given, "owner": self.owner, "owners": asked})
 
     def named(self, memory_id: str) -> str:
         """The id of the memory that a key means, an id or a handle."""
@@ -77,11 +92,13 @@ class Connection:
         opener: Opener,
         owner: str | None,
         who: WhoAsks = in_hand,
+        also: Sequence[str] = (),
     ) -> None:
-        """`who` tells whose call it is."""
+        """`who` tells whose call it is; `also` names the other owners whom a question may name."""
         self.owner = None if owner is None else check_owner(owner)
         self._opener = opener
         self._who = who
+        self.also = frozenset(check_owner(one) for one in also)
 
     @contextmanager
     def told(self, owner: str | None) -> Iterator[None]:
@@ -112,7 +129,9 @@ class Connection:
         with self._opener() as application:
             caller = self._who(application)
             with asked_by(caller):
-                yield Session(application.for_(caller), owner)
+                # The token of an identity provider may be for the URL of one owner alone, which a caller does not tell.
+                shares = caller.is_unlimited or caller.key_id is not None
+                yield Session(application.for_(caller), owner, self.also if shares else ())
 
     def denied(self, caller: Caller, owner: str) -> None:
         """Record that a caller asked for an owner to whom he may do nothing. Raises StoreError."""

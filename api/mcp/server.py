@@ -48,6 +48,7 @@ from engramlog_server.api.mcp.connection import IDS, Connection, ToolAnswer, as_
 from engramlog_server.api.mcp.tools_audit import audit_tools
 from engramlog_server.api.mcp.tools_say import SayTools
 from engramlog_server.api.mcp.tools_search import ContextTools, KnowTools, SearchTools
+from engramlog_server.api.operations.definition import OWNERS
 from engramlog_server.api.work import Work
 from engramlog_server.events.errors import AccessDenied, EngramlogError, InputError, NotFound
 
@@ -139,6 +140,8 @@ def tools_of(connection: Connection, admission: Admission, toolset: str) -> list
         placed.__signature__ = asked.replace(return_annotation=dict[str, Any])  # type: ignore[attr-defined]
         tool = Tool.from_function(placed, title=title, description=described, annotations=hints)
         tool.parameters = of_arguments(tool.parameters)
+        if not connection.also:  # every prompt pays for an argument, and this one would only be refused
+            tool.parameters["properties"].pop(OWNERS.name, None)
         tool.fn_metadata.output_schema = of_answer(asked.return_annotation)
         tools.append(tool)
     return tools
@@ -171,7 +174,7 @@ class MemoryServer(MCPServer[Any]):
         self._connection = connection
         self._tell = tell
         self._on_call = on_call
-        self._arguments = {tool.name: frozenset(tool.parameters["properties"]) for tool in tools}
+        self._arguments = {tool.name: frozenset(tool.fn_metadata.arg_model.model_fields) for tool in tools}
         resources = Resources(connection)
         told: Mapping[str, Any] = {"mime_type": "application/json"}
 

@@ -5,22 +5,30 @@ A hint says what to try next if little was found or something was withheld; it q
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
-from typing import Annotated, Any, Literal
+from itertools import groupby
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 from typing_extensions import TypedDict
 
 from engramlog_server.api.choices import BUDGET, MOST_BUDGET
 from engramlog_server.api.mcp.connection import UNSAID, Behind, Connection, Position, Session, ToolAnswer, shaped
+from engramlog_server.api.operations.definition import OWNERS
+from engramlog_server.api.operations.reading import SEARCH
+from engramlog_server.api.operations.reports import CONTEXT
 from engramlog_server.api.work import Work, takes
 from engramlog_server.events.errors import refused
 from engramlog_server.events.text import many
 from engramlog_server.projections.choices import AGED
 from engramlog_server.projections.prompt.block import LEAST_BUDGET, PARTS
 from engramlog_server.projections.shapes import Change, Found, Hit, ToldBeside, Why, Withheld
+
+if TYPE_CHECKING:
+    from engramlog_server.api.snapshots import Snapshot
 
 LEAST_RELEVANCE = 0.6
 """What seed 001 (section 3.1.2) asks for unless told. Here it marks and does not cut: of questions about conversations only
@@ -78,6 +86,7 @@ IncludeFaded = Annotated[
     bool | None,
     Field(description="Include memories hidden only by age. Default: true."),
 ]
+Owners = Annotated[list[str] | None, Field(description=OWNERS.description)]
 MemoryId = Annotated[str, Field(description="Or a handle of a block.")]
 TimeRange = Annotated[
     list[str] | None,
@@ -98,7 +107,7 @@ _METADATA = (
     "last_activated_at",
     "mention_count",
 )
-_TOLD_IF_THERE = ("valid_from", "valid_to", "successor", "long_ago")
+_TOLD_IF_THERE = ("owner", "valid_from", "valid_to", "successor", "long_ago")
 
 
 class Result(TypedDict):
@@ -189,6 +198,7 @@ class SearchTools:
         mode: Annotated[
             Literal["normal", "review"], Field(description="review: also what no longer holds.")
         ] = "normal",
+        owners: Owners = None,
     ) -> Results:
         """Search this user's past conversations: if the user refers to something earlier ("as before", "the plan from last time"),
         if their preferences or history matter, or if a reference is unclear. What no longer holds is left out, or
@@ -203,7 +213,7 @@ class SearchTools:
             **_times(time_range),
         }
         with self._connection.session() as session:
-            return _search(session, query, limit, min_relevance_score, terms)
+            return _search(session, query, limit, min_relevance_score, terms, owners)
 
     def memory_contextual_search(
         self,
@@ -222,11 +232,12 @@ class SearchTools:
         ] = None,
         limit: Annotated[int, Field(ge=1, le=MOST_RESULTS)] = 10,
         include_faded: bool | None = None,
+        owners: Annotated[list[str] | None, Field(description="As in search_memories.")] = None,
     ) -> ContextualResults:
         """Search by the situation in which something was said: "the bug we chased late at night", "what worked last time"."""
         terms = {"tags": context_tags or (), "feeling": emotional_filter, "include_faded": include_faded}
         with self._connection.session() as session:
-            found = _search(session, query, limit, 0.0, terms | _times(time_range))
+            found = _search(session, query, limit, 0.0, terms | _times(time_range), owners)
         return {**found, "context_tags": context_tags or [], "emotional_filter": emotional_filter}
 
     def get_memory_detail(
@@ -284,13 +295,18 @@ def _times(time_range: list[str] | None) -> dict[str, str | None]:
     return {"since": time_range[0] or None, "until": time_range[1] or None}
 
 
-def _search(session: Session, query: str, limit: int, least: float | None, terms: Terms) -> Results:
-    reader = session.application.reader
+def _search(
+    session: Session, query: str, limit: int, least: float | None, terms: Terms, owners: Sequence[str] | None
+) -> Results:
     if not 1 <= limit <= MOST_RESULTS:
         raise refused("limit", limit, f"a whole number from 1 to {MOST_RESULTS}")
     terms = {"reasons": False, **terms}
-    found = reader.search(session.owner, query, limit=limit, min_relevance=least or 0.0, **terms)
-    again = partial(reader.search, session.owner, query, limit=limit, trace=False, **terms)
+    ask = partial(session.ask, SEARCH, owners, query=query, limit=limit, **terms)
+    found: Found = ask(min_relevance=least or 0.0)
+    again = partial(ask, trace=False)
+    withheld = Counter[str]()
+    for left in found["withheld"]:
+        withheld[left["reason"]] += left["count"]
     alike = [one for known in found["expanded"]["synonyms"].values() for one in known]
     return {
         "behind": found["behind"],
@@ -298,7 +314,7 @@ def _search(session: Session, query: str, limit: int, least: float | None, terms
         "results": _told(session, found["results"]),
         "search_strategy_used": _strategy(found),
         "expanded_keywords": list(dict.fromkeys(alike)) or None,
-        "withheld": {one["reason"]: one["count"] for one in found["withheld"]},
+        "withheld": dict(withheld),
         "hint": search_hint(found, least, again),
     }
 
@@ -315,24 +331,29 @@ def _strategy(found: Found) -> str:
 def _told(session: Session, results: list[Hit]) -> list[Result]:
     """Results with what only the record tells: a summary and keywords, none of them of a secret."""
     answer: list[Result] = []
-    with session.application.reader.snapshot(session.owner) as snapshot:
-        for one in results:
-            card: Mapping[str, object] = one
-            row = snapshot.view.columns.row(one["id"])
-            keywords = () if row is None else snapshot.view.keywords(row)
-            memory = snapshot.view.get(one["id"])
-            shown = memory is not None and memory.content == one["memory"]
-            metadata = {name: card[name] for name in (*_METADATA, *_TOLD_IF_THERE) if name in card} | _flags(one)
-            summary = memory.summary if shown and memory is not None else None
-            told = {
-                **card,
-                "summary": summary or clipped(one["memory"], GIST),
-                "content_preview": one["memory"][:PREVIEW],
-                "keywords": [keyword.word for keyword in keywords],
-                "metadata": metadata,
-            }
-            answer.append(shaped(Result, told, memory_type="kind", relevance_score="relevance"))
+    for owner, hits in groupby(results, lambda hit: str(hit.get("owner", session.owner))):
+        with session.application.reader.snapshot(owner) as snapshot:
+            answer += [_result(snapshot, hit) for hit in hits]
     return answer
+
+
+def _result(snapshot: Snapshot, one: Hit) -> Result:
+    card: Mapping[str, object] = one
+    row = snapshot.view.columns.row(one["id"])
+    keywords = () if row is None else snapshot.view.keywords(row)
+    memory = snapshot.view.get(one["id"])
+    shown = memory is not None and memory.content == one["memory"]
+    metadata = {name: card[name] for name in (*_METADATA, *_TOLD_IF_THERE) if name in card} | _flags(one)
+    summary = memory.summary if shown and memory is not None else None
+    told = {
+        **card,
+        "summary": summary or clipped(one["memory"], GIST),
+        "content_preview": one["memory"][:PREVIEW],
+        "keywords": [keyword.word for keyword in keywords],
+        "metadata": metadata,
+    }
+    result: Result = shaped(Result, told, memory_type="kind", relevance_score="relevance")
+    return result
 
 
 def clipped(text: str, most: int) -> str:
@@ -495,6 +516,14 @@ class KnowTools:
 _ID_DIGITS = 16
 
 
+class OtherPart(TypedDict):
+    """Another owner's part of a block."""
+
+    owner: str
+    injected: list[str]
+    recorded: str
+
+
 class Block(TypedDict):
     """A block, and what stands in it."""
 
@@ -512,6 +541,7 @@ class Block(TypedDict):
     turn_id: str | None
     dropped: dict[str, Any]
     left_out: dict[str, Any]
+    others: list[OtherPart]
     position: Position
     behind: Behind
 
@@ -536,15 +566,15 @@ class ContextTools:
         ] = "auto",
         trace: Annotated[bool, Field(description="You answer with it: record its memories as used.")] = False,
         stable_id: Annotated[str, Field(description="For two parts: new, or the stable_id you have.")] = "",
+        owners: Annotated[list[str] | None, Field(description="As in search_memories.")] = None,
     ) -> Block:
         """What to know before you answer: the time, what holds, standing instructions, the conversation, what may matter.
 
         Call it once, as a turn begins. Nothing is recorded without trace.
         """
         with self._connection.session() as asked:
-            told: Mapping[str, Any] = asked.application.contexts.context(
-                asked.owner, text, session=session, turn_id=turn_id, budget=budget, related=related, trace=trace
-            )
+            terms = {"session": session, "turn_id": turn_id, "budget": budget, "related": related, "trace": trace}
+            told: Mapping[str, Any] = asked.ask(CONTEXT, owners, text=text, **terms)
         split, stable = stable_id != "", told["stable"]
         now = sha256(stable.encode()).hexdigest()[:_ID_DIGITS]
         parts = {
@@ -559,6 +589,7 @@ class ContextTools:
             "stable_id": now,
             "parts": parts,
             "recorded": told["recorded"]["status"],
+            "others": [shaped(OtherPart, {**one, "recorded": one["recorded"]["status"]}) for one in told["others"]],
         }
         answer: Block = shaped(Block, {**told, **changed})
         return answer

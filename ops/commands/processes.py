@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -101,6 +101,10 @@ def mcp_(
     http: Annotated[
         bool, typer.Option("--http", help="Streamable HTTP at /mcp/OWNER instead of standard input and output.")
     ] = False,
+    also: Annotated[
+        list[str] | None,
+        typer.Option(help="Let questions name this owner too, if the key allows it; repeatable.", show_default=False),
+    ] = None,
     port: Annotated[int, typer.Option(help="With --http; 0 takes a free one.", min=0, max=65_535)] = MCP_PORT,
     tools: Annotated[
         str,
@@ -122,7 +126,7 @@ def mcp_(
     json: Json = False,
 ) -> None:
     """Serve the memory to agents over MCP; `--config` prints the entry for their clients."""
-    from engramlog_server.api.checks import check_owner
+    from engramlog_server.api.checks import check_id_of, check_owner
     from engramlog_server.ops.logs import start_logging, teller
     from engramlog_server.ops.settings import load_settings
     from engramlog_server.ops.token import token_of
@@ -134,8 +138,11 @@ def mcp_(
         check_owner(owner)
     elif not http:
         raise InputError("owner: got nothing; allowed: --owner OWNER, whose memories to serve", field="owner")
+    shared = [check_id_of("also", one) for one in also or ()]
+    if shared and tools != TOOLSETS[0]:
+        raise refused("also", shared[0], f"--also with --tools {TOOLSETS[0]}, because auditors look at one owner")
     if config:
-        entry = client_config(settings, owner, tools, port, token=token_of(settings) if http else None)
+        entry = client_config(settings, owner, tools, port, token=token_of(settings) if http else None, also=shared)
         if http:
             err.print(
                 "[yellow]the token in it opens every owner's memories: keep the file to yourself;"
@@ -151,14 +158,14 @@ def mcp_(
     if http:
         from engramlog_server.ops.processes.mcp_http import over_http
 
-        over_http(settings, port, owner, tools, teller(), metrics_at)
+        over_http(settings, port, owner, tools, teller(), metrics_at, shared)
         return
     assert owner is not None
     if sys.stdin.isatty():
         err.print("[dim]waiting for an MCP client on standard input; see docs/how-to/mcp.md. Ctrl-C ends[/]")
     from engramlog_server.ops.processes.mcp import over_stdio
 
-    over_stdio(settings, owner, tools, teller(), metrics_at)
+    over_stdio(settings, owner, tools, teller(), metrics_at, shared)
 
 
 @app.command(epilog=f"Example: `{CURL} http://127.0.0.1:8733/v1/status`")
@@ -293,7 +300,13 @@ NAME = "memory"
 
 
 def client_config(
-    settings: Settings, owner: str | None, toolset: str, port: int, *, token: str | None = None
+    settings: Settings,
+    owner: str | None,
+    toolset: str,
+    port: int,
+    *,
+    token: str | None = None,
+    also: Sequence[str] = (),
 ) -> dict[str, Any]:
     """The entry, with this program's full path, for clients that know no PATH, and the settings of this environment.
 
@@ -316,8 +329,9 @@ def client_config(
     told = {name: value for name, value in given.items() if name not in secret}
     if "ENGRAMLOG_DATA" in told:
         told["ENGRAMLOG_DATA"] = str(Path(told["ENGRAMLOG_DATA"]).expanduser().absolute())
+    shared = [word for one in also for word in ("--also", one)]
     chosen = () if toolset == TOOLSETS[0] else ("--tools", toolset)
-    entry = {"command": command[0], "args": [*command[1:], "mcp", "--owner", str(owner), *chosen]}
+    entry = {"command": command[0], "args": [*command[1:], "mcp", "--owner", str(owner), *shared, *chosen]}
     entry |= {"env": dict(sorted(told.items()))} if told else {}
     return {"mcpServers": {NAME: entry}} | ({"left_out": secret} if secret else {})
 

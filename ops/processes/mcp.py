@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from threading import Condition, Thread
 from time import monotonic
@@ -77,11 +77,17 @@ def memory_server(connection: Connection, toolset: str, tell: Tell, metrics: Too
 
 
 def over_stdio(
-    settings: Settings, owner: str, toolset: str, tell: Tell, metrics_at: tuple[str, int] | None = None
+    settings: Settings,
+    owner: str,
+    toolset: str,
+    tell: Tell,
+    metrics_at: tuple[str, int] | None = None,
+    also: Sequence[str] = (),
 ) -> None:
     """Serve one owner until standard input ends. Standard output carries the protocol and nothing else.
 
-    `metrics_at`: host and port where its metrics are told. Raises BadSetting where that is taken.
+    `metrics_at`: host and port where its metrics are told. Raises BadSetting where that is taken. `also`: other owners whom
+    questions may name.
     """
     with told_metrics(metrics_at, tell) as metrics:
         supervisor = Supervisor(settings, tell, on_open=None if metrics is None else metrics.watch)
@@ -93,7 +99,7 @@ def over_stdio(
 
         end_by_signal(stop, exit_code=None)
         who = in_hand if settings.key is None else confined_to(_checked(settings.key.get_secret_value()))
-        server = memory_server(Connection(supervisor, owner, who), toolset, tell, metrics)
+        server = memory_server(Connection(supervisor, owner, who, also), toolset, tell, metrics)
         started()
         try:
             anyio.run(serve, server)

@@ -5,7 +5,7 @@ A module of its own: a server over standard input and output loads no web framew
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from engramlog_server.api.admission import KEY_RATES
@@ -63,10 +63,12 @@ def over_http(
     toolset: str,
     tell: Tell,
     metrics_at: tuple[str, int] | None = None,
+    also: Sequence[str] = (),
 ) -> None:
     """Serve every owner, or the one that is named, on a port until SIGINT or SIGTERM.
 
-    `metrics_at` as of `over_stdio`. Raises BadSetting for an address that others could reach, and for a port that is taken.
+    `metrics_at` and `also` as of `over_stdio`. Raises BadSetting for an address that others could reach, and for a port that is
+    taken.
     """
     with told_metrics(metrics_at, tell) as metrics:
         listeners = listeners_of(settings, settings.host)
@@ -75,7 +77,7 @@ def over_http(
             tell("data folder closed", what=mended, alarm=True)
         listener = listening(settings.host, port, setting="--port", listener=listeners.main)
         supervisor = Supervisor(settings, tell, on_open=None if metrics is None else metrics.watch)
-        connection = Connection(supervisor, owner)
+        connection = Connection(supervisor, owner, also=also)
         provider = provider_of(settings, tell)
         callers = callers_of(supervisor, admits, provider)
         served = memory_server(connection, toolset, tell, metrics)

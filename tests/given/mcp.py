@@ -23,7 +23,7 @@ from mcp.client.streamable_http import streamable_http_client
 from pydantic import TypeAdapter
 
 from engramlog_server.api.application import Application
-from engramlog_server.api.mcp.connection import MARK, Connection
+from engramlog_server.api.mcp.connection import MARK, Connection, WhoAsks, in_hand
 from engramlog_server.api.mcp.server import TOOLSETS, MemoryServer
 from tests.given.http import SHOWN, TOKEN
 from tests.patience import PATIENCE
@@ -98,9 +98,15 @@ def talk(server: Any, talking: Callable[[Agent], Awaitable[T]], mode: str = "aut
     return asyncio.run(told())
 
 
-def in_process(application: Application, owner: str, toolset: str = "agent") -> MemoryServer:
+def in_process(
+    application: Application,
+    owner: str,
+    toolset: str = "agent",
+    who: WhoAsks = in_hand,
+    also: Sequence[str] = (),
+) -> MemoryServer:
     """The server of an opened store."""
-    return MemoryServer(Connection(lambda: nullcontext(application), owner), toolset=toolset)
+    return MemoryServer(Connection(lambda: nullcontext(application), owner, who, also), toolset=toolset)
 
 
 def stdio(

@@ -35,7 +35,8 @@ def hints(annotations: Any) -> str:
 
 
 def test_the_table_has_every_tool_with_its_hints_and_arguments() -> None:
-    tools = [tool for toolset in TOOLSETS for tool in tools_of(Connection(nowhere, "alice"), Admission(), toolset)]
+    connection = Connection(nowhere, "alice", also=["team/ops"])
+    tools = [tool for toolset in TOOLSETS for tool in tools_of(connection, Admission(), toolset)]
     assert {name: (told, set(re.findall(r"`(\w+)`", row.rpartition(": ")[2]))) for name, told, row in ROWS} == {
         tool.name: (hints(tool.annotations), set(tool.parameters["properties"])) for tool in tools
     }
@@ -61,6 +62,16 @@ def test_a_setting_that_holds_a_secret_is_named_and_not_printed(
     said = capsys.readouterr()
     assert "ENGRAMLOG_EMBEDDER_KEY, ENGRAMLOG_REDIS_URL" in said.err
     assert [word for word in ("sk-12345", "hunter2") if word in said.out + said.err] == []
+
+
+def test_the_entry_names_the_owners_that_are_shared_and_an_auditor_s_has_none(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    shared = ("--owner", "alice", "--also", "team/ops", "--also", "团队")
+    assert printed(capsys, *shared, "--config")["mcpServers"]["memory"]["args"][-7:] == ["mcp", *shared]
+    for words, field in (((*shared, "--tools", "audit"), "also"), (("--owner", "alice", "--also", "a b"), "also")):
+        assert main(["mcp", *words, "--config"]) == 2
+        assert f"{field}: got" in capsys.readouterr().err
 
 
 def test_over_http_it_is_the_url_that_the_page_names_with_the_token_of_the_data_folder(

@@ -99,7 +99,10 @@ def test_scope_caller_cannot_widen_by_a_tool_or_a_memory_id(doors: Doors) -> Non
     mine, theirs = doors.owner(), doors.owner()
     own, foreign = doors.remember("mcp", mine, OWN), doors.remember("mcp", theirs, FOREIGN)
     tools = doors.tools(mine)
-    assert not [name for name, takes in tools.items() if "owner" in takes], "no tool takes an owner"
+    assert not [name for name, takes in tools.items() if {"owner", "owners"} & set(takes)], "no tool takes an owner"
+    for name, what in (("search_memories", "query"), ("memory_contextual_search", "query"), ("memory_context", "text")):
+        told = doors.answered(mine, name, {what: "Who keeps a hedgehog?", "owners": [theirs]})
+        assert ("Zuleika" in told, "owners: got" in told) == (False, True), name
     named = {name: [one for one in takes if one.endswith(("key", "id"))] for name, takes in tools.items()}
     assert named["delete_memory"], "some take a memory's id"
     for name, takes in tools.items():

@@ -72,13 +72,13 @@ class Told(NamedTuple):
     """All that was sent back, headers too."""
 
 
-def tried(application: Application, toolset: str, wanted: Sequence[Tried]) -> list[Told]:
+def tried(application: Application, toolset: str, wanted: Sequence[Tried], also: Sequence[str] = ()) -> list[Told]:
     """How a server of its own answers each, one after the other."""
 
     async def work(client: httpx2.AsyncClient) -> list[Told]:
         return [await _one(client, number, one) for number, one in enumerate(wanted)]
 
-    return asking(served(application, toolset), work)
+    return asking(served(application, toolset, also=also), work)
 
 
 async def _one(client: httpx2.AsyncClient, number: int, one: Tried) -> Told:

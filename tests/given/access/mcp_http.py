@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import nullcontext
 from typing import Any, TypeVar
 
@@ -27,13 +27,15 @@ ASKS = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
 ACCEPTS = {"accept": "application/json, text/event-stream"}
 
 
-def served(application: Application, toolset: str = "agent", provider: Any = None) -> Callable[[], Any]:
+def served(
+    application: Application, toolset: str = "agent", provider: Any = None, also: Sequence[str] = ()
+) -> Callable[[], Any]:
     """Puts the server over HTTP together, as `ops.processes.mcp_http` does; once for each run of it."""
-    return lambda: _served(application, toolset, provider)
+    return lambda: _served(application, toolset, provider, also)
 
 
-def _served(application: Application, toolset: str, provider: Any) -> Any:
-    connection = Connection(lambda: nullcontext(application), None)
+def _served(application: Application, toolset: str, provider: Any, also: Sequence[str]) -> Any:
+    connection = Connection(lambda: nullcontext(application), None, also=also)
     callers = Callers(
         admits, book=application.access_follower.book, clock=application.log.now, provider=provider, audiences=audiences
     )

@@ -252,6 +252,26 @@ def test_who_reads_in_mode_normal_is_told_nothing_of_what_is_deleted(http: HttpS
     assert toolset == "agent" or any(HIDDEN in one.text for one in seen), "a wider key is told it"
 
 
+def test_an_owner_that_is_shared_is_told_to_nobody_whose_key_does_not_allow_it(http: HttpStore, own: str) -> None:
+    right, before = given.wide(http, f"shared-{own}", [own]), heads_of(http, own)
+    tools = ("search_memories", "memory_contextual_search", "memory_context")
+    wanted = {
+        f"{name}: {owners}": Tried(right, own, NEEDS[name][1].told(owners=owners))
+        for name in tools
+        for owners in ([FOREIGN], [own, FOREIGN], ["nobody"], [FOREIGN + "x"])
+    }
+    found = tried(http.application, "agent", list(wanted.values()), also=[FOREIGN, "nobody"])
+    told = dict(zip(wanted, found, strict=True))
+    assert {who: one.text for who, one in told.items() if any(word in one.text for word in CANARIES)} == {}
+    assert {who: one.outcome for who, one in told.items()} == {
+        who: "refused otherwise" if f"{FOREIGN}x" in who else REFUSED for who in wanted
+    }
+    for name in tools:  # the words do not depend on which owner it was, nor on whether there is one
+        denials = {one.text.partition("access: ")[2] for who, one in told.items() if who.startswith(f"{name}: ")}
+        assert len(denials - {""}) == 1, name
+    assert heads_of(http, own) == before
+
+
 BY_MODE = {"audit_search", "audit_list", "audit_replay", "audit_diff", "audit_why"}
 """Tools that are told a mode."""
 

@@ -20,7 +20,7 @@ from engramlog_server.api.mcp.server import MemoryServer
 from engramlog_server.projections.access.keys import make_token
 from tests.given.access.mcp_http import asking, posted, served, with_agent
 from tests.given.http import HttpStore, created, http_store
-from tests.given.mcp import TOOLS, Agent, environment, stdio, talk
+from tests.given.mcp import COMMAND, TOOLS, Agent, environment, stdio, talk
 from tests.rows import each_row
 
 AGENT = [{"verbs": ["read", "produce", "correct", "delete"], "owners": ["alice", "team/*"]}]
@@ -137,6 +137,24 @@ def test_a_server_that_is_confined_to_a_key_looks_at_it_anew_at_each_call(store:
     assert "may not do this" in talk(MemoryServer(foreign), lambda agent: agent.refused("search_memories", query="tea"))
 
 
+def test_over_http_a_shared_owner_is_told_to_whoever_s_key_or_token_allows_it(store: HttpStore) -> None:
+    reads = {"verbs": ["read"], "owners": ["alice", "bob"]}
+    key = issued(store, "of-both", [reads])
+    narrow = make_token(key, [{**reads, "owners": ["alice"]}], now=int(time.time()), seconds=60)
+    app = served(store.application, also=["bob"])
+
+    async def whose(agent: Agent) -> set[str]:
+        found = await agent.call("search_memories", query="I drink", owners=["bob"])
+        return {one["metadata"]["owner"] for one in found["results"]}
+
+    async def refused(agent: Agent) -> str:
+        return await agent.refused("search_memories", query="I drink", owners=["bob"])
+
+    assert with_agent(app, key, "alice", whose) == {"alice", "bob"}
+    assert "may not do this" in with_agent(app, narrow, "alice", refused)
+    assert "owners: got 'bob'; allowed" in with_agent(served(store.application), key, "alice", refused)
+
+
 def test_a_stdio_server_with_a_key_in_its_environment_is_confined_to_it_and_without_one_is_not(tmp_path: Path) -> None:
     folder = tmp_path / "store"
     with http_store(folder) as found:
@@ -156,3 +174,11 @@ def test_a_stdio_server_with_a_key_in_its_environment_is_confined_to_it_and_with
 
     assert "needed: a grant of the verb produce" in asyncio.run(confined())
     assert talk(stdio(folder), lambda agent: agent.remember("I moved"))
+
+    async def shared(agent: Agent) -> Any:
+        return await agent.call("search_memories", query="tea", owners=["bob"])
+
+    with http_store(folder) as found:
+        found.told("bob", created("tea", "I drink tea"))
+    told = talk(stdio(folder, arguments=(*COMMAND, "--owner", "alice", "--also", "bob")), shared)
+    assert [(one["id"], one["metadata"]["owner"]) for one in told["results"]] == [("tea", "bob")]

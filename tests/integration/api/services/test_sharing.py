@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from io import StringIO
+from typing import Any
 
 import httpx2
 import pytest
@@ -12,9 +13,14 @@ from rich.console import Console
 from engramlog import AccessDenied, InputError, Memory
 from engramlog_server.api.cli.commands.memories import HELP
 from engramlog_server.api.cli.show.search import explained
+from engramlog_server.api.mcp.connection import WhoAsks, confined_to, in_hand
+from engramlog_server.api.mcp.server import MemoryServer
+from engramlog_server.events.catalogue import Grant
+from engramlog_server.projections.access.caller import Caller
 from engramlog_server.projections.language.prompt_text import estimated_tokens
 from tests.given.client import Service, service
 from tests.given.http import TOKEN
+from tests.given.mcp import Agent, in_process, talk
 from tests.integration.live import wait_until
 
 
@@ -197,6 +203,123 @@ def test_an_owner_whom_the_caller_reads_in_another_mode_only_refuses_all_and_not
             agent.search("deploy", owner="alice", owners=["team/ops"], trace=True)
         running.http.application.accesses.flush()
         assert len(whole.history(owner="alice").changes) == before
+
+
+def _asked(server: MemoryServer, refused: bool = False, **owners: list[str]) -> list[str]:
+    """What each tool that takes other owners answers, as text."""
+    calls = {"search_memories": "query", "memory_contextual_search": "query", "memory_context": "text"}
+
+    async def talking(agent: Agent) -> list[str]:
+        ask: Any = agent.refused if refused else agent.call
+        return [str(await ask(tool, **{what: "When is the deploy window?"}, **owners)) for tool, what in calls.items()]
+
+    return talk(server, talking)
+
+
+def _key_of(whole: Memory, name: str, *grants: dict[str, object]) -> WhoAsks:
+    made = whole.make_key(name)
+    whole.set_grants(name, list(grants))
+    return confined_to(str(made.key))
+
+
+def _heads(running: Service, *owners: str) -> list[int]:
+    """The newest event of each owner, when all that was shown is recorded."""
+    running.http.application.accesses.flush()
+    return [running.http.application.log.owner_head(owner) for owner in owners]
+
+
+def test_over_mcp_a_search_and_a_block_say_whose_each_memory_is(running: Service, whole: Memory) -> None:
+    async def talking(agent: Agent) -> Any:
+        asks = "When is the deploy window?"
+        block = {"text": asks, "owners": ["team/ops"], "trace": True, "turn_id": "t-mcp"}
+        return (
+            await agent.call("search_memories", query=asks, owners=["team/ops"], limit=10),
+            await agent.call("search_memories", query=asks, limit=10),
+            await agent.call("memory_context", **block),
+        )
+
+    server = in_process(running.http.application, "alice", also=["team/ops", "nobody"])
+    found, alone, block = talk(server, talking)
+    over_http = whole.search("When is the deploy window?", owner="alice", owners=["team/ops"], limit=10, trace=False)
+    assert [(one["id"], one["metadata"]["owner"]) for one in found["results"]] == [
+        (one.id, one.owner) for one in over_http.results
+    ]
+    assert {one["metadata"]["owner"] for one in found["results"]} == {"alice", "team/ops"}
+    assert {one["content_preview"] for one in found["results"]} >= {"The deploy window is Tuesday at nine"}
+    counts = {one.reason: one.count for one in over_http.withheld}
+    assert (found["total_found"], found["withheld"]) == (over_http.total, counts)
+    assert not any("owner" in one["metadata"] for one in alone["results"])
+    assert "[Shared memory of team/ops" in block["block"]
+    (other,) = block["others"]
+    assert (other["owner"], other["recorded"], block["recorded"]) == ("team/ops", "appended", "appended")
+    assert "The deploy window is Tuesday at nine" in [
+        whole.get(one, owner="team/ops").content for one in other["injected"]
+    ]
+    told = str((found, block, _asked(server, owners=["team/ops", "nobody"])))
+    assert [word for word in ("hunter2", "rival", "team/other") if word in told] == []
+
+
+def test_an_mcp_server_of_one_owner_refuses_every_other_known_or_not_whatever_a_key_allows(
+    running: Service, whole: Memory
+) -> None:
+    every = _key_of(whole, "every-owner", {"verbs": ["read"], "owners": ["*"]})
+    before = _heads(running, "team/ops")
+    for also, others in (((), ("team/ops", "nobody")), (("team/ops",), ("team/other", "nobody", "bad owner"))):
+        for who in (in_hand, every):
+            server = in_process(running.http.application, "alice", who=who, also=also)
+            for other in others:
+                sentence = (
+                    f"owners: got {other!r}; allowed: owners that the operator shares here (engramlog mcp --also OWNER)"
+                )
+                assert [one.startswith(sentence) for one in _asked(server, refused=True, owners=[other])] == [True] * 3
+                assert "Porto" not in str(_asked(server, refused=True, owners=[*also, other]))
+            assert "Porto" in str(_asked(server, owners=["alice"]))
+    assert _heads(running, "team/ops") == before
+
+
+def test_over_mcp_a_key_must_allow_each_owner_that_a_server_shares(running: Service, whole: Memory) -> None:
+    grants = [{"verbs": ["read"], "owners": ["alice"], "sensitivity": 2}, {"verbs": ["read"], "owners": ["team/ops"]}]
+    shared = ["team/ops", "team/other", "nobody"]
+    server = in_process(running.http.application, "alice", who=_key_of(whole, "of-ops", *grants), also=shared)
+    assert "Tuesday" in str(_asked(server, owners=["team/ops"]))
+    before = _heads(running, "alice", "team/ops")
+    unknown, *known = [
+        _asked(server, refused=True, owners=owners) for owners in (["nobody"], ["team/other"], shared, shared[::-1])
+    ]
+    assert known == [unknown] * 3
+    for refusal in unknown:
+        assert "needed: a grant of the verb read" in refusal
+        assert [word for word in (*shared, "rival", "Tuesday", "Porto") if word in refusal] == []
+    assert _heads(running, "alice", "team/ops") == before
+
+
+def test_over_mcp_each_owner_is_narrowed_as_the_caller_is_there(running: Service, whole: Memory) -> None:
+    whole.add("Ann of the night team has asthma, ask her when the deploy window is", owner="team/night")
+    both = [
+        {"verbs": ["read"], "owners": [owner], "sensitivity": most} for owner, most in (("alice", 2), ("team/night", 1))
+    ]
+    narrow = in_process(
+        running.http.application, "alice", who=_key_of(whole, "narrowed-mcp", *both), also=["team/night"]
+    )
+    assert "asthma" in str(
+        _asked(in_process(running.http.application, "alice", also=["team/night"]), owners=["team/night"])
+    )
+    assert "asthma" not in str(_asked(narrow, owners=["team/night"]))
+
+
+def test_over_mcp_the_token_of_an_identity_provider_reaches_the_owner_of_its_url_alone(
+    running: Service, whole: Memory
+) -> None:
+    caller = Caller("oidc/ann", ((Grant(verbs=("read",), owners=("alice", "team/ops")),),), None)
+    server = in_process(running.http.application, "alice", who=lambda _application: caller, also=["team/ops"])
+    assert "Porto" in str(_asked(server))
+    assert "Tuesday" not in str(_asked(server, refused=True, owners=["team/ops"]))
+
+
+def test_over_mcp_too_many_owners_are_refused(running: Service, whole: Memory) -> None:
+    many = [f"o{number}" for number in range(8)]
+    server = in_process(running.http.application, "alice", also=many)
+    assert all("owners: got '8 owners'; allowed: at most 7" in one for one in _asked(server, refused=True, owners=many))
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from engramlog_server.api.admission import Admission
 from engramlog_server.api.application import Application
 from engramlog_server.api.mcp.connection import Connection
 from engramlog_server.api.mcp.server import tools_of
+from engramlog_server.api.operations.definition import OWNERS
 
 NOTHING = Connection(lambda: nullcontext(cast("Application", None)), "ada")
 
@@ -35,6 +36,19 @@ def test_an_agent_s_tools_are_few_and_fit_into_a_prompt() -> None:
     tools = listed("agent")
     sizes = (len(tools), characters(tools), sum(characters(one["inputSchema"]) for one in tools))
     assert all(size <= most for size, most in zip(sizes, (12, 12_000, 8_000), strict=True)), sizes
+
+
+def test_other_owners_are_an_argument_only_if_the_server_shares_some() -> None:
+    shares = Connection(lambda: nullcontext(cast("Application", None)), "ada", also=["team/ops"])
+    takes = {one.name: one.parameters["properties"] for one in tools_of(shares, Admission(), "agent")}
+    with_owners = {"search_memories", "memory_contextual_search", "memory_context"}
+    assert {name for name, arguments in takes.items() if "owners" in arguments} == with_owners
+    assert takes["search_memories"]["owners"] == {
+        "description": OWNERS.description,
+        "items": {"type": "string"},
+        "type": "array",
+    }
+    assert not [one["name"] for one in listed("agent") if "owners" in one["inputSchema"]["properties"]]
 
 
 def test_schemas_have_no_references_and_no_unions() -> None:
