@@ -1,7 +1,7 @@
 """Text analysis for search: what a text is found by, for documents and queries alike.
 
-- Folding: NFKC, case; traditional Han as simplified; letters without accents; what shows nothing, Arabic vowel signs and
-  Hebrew points go.
+- Folding: NFKC, case; traditional Han as simplified; digits of other scripts as 0 to 9; letters without accents; what shows
+  nothing, Arabic vowel signs and Hebrew points go.
 - Words: runs of letters and digits with their combining marks, in any script, stemmed by Snowball: Arabic, Cyrillic and Greek
   ones as Arabic, Russian and Greek, others as English. `Tür` is found as `tur` and as `tuer`.
 - Han: overlapping bigrams, then the single characters but for function characters; a run of one is itself.
@@ -9,8 +9,8 @@
   word, in hiragana; a katakana run of four or more has its bigrams too.
 - Identifiers (`foo_bar.py`, `err-1042`, `v2.3.1`, `a@b.co`, `c++`): whole, unstemmed, before their parts; without their signs
   (`nodejs`, `cooperative`) after them. `getUserById` and `#TeaTime`: also their parts.
-- Paths, addresses and numbers (`src/main.py`, `https://x.y/z?q=1`, `#1234`): whole too, after everything else; `1,234,567` also
-  as `1234567`, `o'brien` also as `obrien`, `2026-03-05` also as `march` and `5`.
+- Paths, addresses and numbers (`src/main.py`, `https://x.y/z?q=1`, `#1234`): whole too, after everything else; `1,234,567` and
+  `1'234'567` also as `1234567`, `o'brien` also as `obrien`, `2026-03-05` also as `march` and `5`.
 - Telephone numbers, 9 to 15 digits however they are spaced: `tel:` and their last nine digits, last ten and so on to all of
   them, after everything else, so that `+49 151 2345678`, `0151 2345678` and `0151-234 5678` are found by each other.
 - Emoji: one token each, without skin tone and presentation marks; a flag is one token.
@@ -116,9 +116,11 @@ _CAMEL = regex(r"[a-z0-9][A-Z]|[A-Z]{2}[a-z]")
 _CAMEL_WORD = regex(r"[A-Za-z0-9]*(?:[a-z0-9][A-Z]|[A-Z]{2}[a-z])[A-Za-z0-9]*", re.ASCII)
 _CAMEL_PART = regex(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+")
 _LEAST_PART = 3
-_THOUSANDS = regex(r"(?<![\d.,])(\d{1,3}(?:,\d{3})+)(\.\d+)?(?![\d,])", re.ASCII)
+_THOUSANDS = regex(r"(?<![\d.,'])(\d{1,3}(?:(?:,\d{3})+|(?:'\d{3})+))(\.\d+)?(?![\d,'])", re.ASCII)
 _PERSON = regex(r"(?<![\w'])([a-z])'([a-z]{3,})", re.ASCII)
 _ISO_DAY = regex(r"(?<![\w-])(?:19|20)\d\d-([01]\d)-([0-3]\d)(?!\d)", re.ASCII)
+_ZEROS = (0x660, 0x6F0, 0x966, 0x9E6, 0xA66, 0xAE6, 0xB66, 0xBE6, 0xC66, 0xCE6, 0xD66, 0xE50, 0xED0, 0x1040, 0x17E0)
+"""The zeros of the digits of Arabic, Persian, the scripts of India, Thai, Lao, Burmese and Khmer."""
 _HIRAGANA_OF = {point: point - 0x60 for point in range(0x30A1, 0x30F7)}
 _LEAST_COMPOUND = 4
 """Katakana letters from which on a run may be made of several words."""
@@ -152,6 +154,7 @@ def _plain() -> dict[int, int | str | None]:
             [*range(0x591, 0x5BE), 0x5BF, 0x5C1, 0x5C2, 0x5C4, 0x5C5, 0x5C7, *range(0x610, 0x61B), *range(0x64B, 0x660)]
         ),
         **dict.fromkeys(range(0x300, 0x370)),
+        **{zero + digit: str(digit) for zero in _ZEROS for digit in range(10)},
     }
 
 
@@ -197,8 +200,8 @@ def _wholes(folded: str) -> list[str]:
         found = [path for path in paths if "/" in path[1:] and len(path) <= MAX_TOKEN and _IDENTIFIER.search(path)]
     if "#" in folded:
         found += _NUMBERED.findall(folded)
-    if "," in folded:
-        found += [number.replace(",", "") for number, _ in _THOUSANDS.findall(folded)]
+    if "," in folded or "'" in folded:
+        found += [number.replace(",", "").replace("'", "") for number, _ in _THOUSANDS.findall(folded)]
     if "'" in folded:
         found += [stem(first + rest) for first, rest in _PERSON.findall(folded)]
     if "-" in folded:
