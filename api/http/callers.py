@@ -7,12 +7,17 @@ one in force.
 
 from __future__ import annotations
 
+from base64 import urlsafe_b64encode
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from hashlib import sha256
+from hmac import compare_digest
 from http import HTTPStatus
+from secrets import token_bytes
 from threading import Lock
-from typing import TYPE_CHECKING, Protocol
+from time import monotonic
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple, Protocol
 
 from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
@@ -21,6 +26,7 @@ from starlette.datastructures import Headers
 from engramlog_server.api.choices import CURL
 from engramlog_server.api.http.listener import CONSOLE_PAGE, OF_THIS_MACHINE, Listener
 from engramlog_server.api.http.problem import Problem, plain_problem
+from engramlog_server.events.errors import EngramlogError
 from engramlog_server.projections.access.caller import AT_THE_FOLDER, AccessBook, Caller
 from engramlog_server.projections.access.keys import (
     SECOND,
@@ -36,14 +42,7 @@ from engramlog_server.projections.access.keys import (
 
 if TYPE_CHECKING:
     from engramlog_server.projections.access.provider import ProviderKey, ProviderRules, Signed
-from base64 import urlsafe_b64encode
-from dataclasses import dataclass
-from hmac import compare_digest
-from secrets import token_bytes
-from time import monotonic
-from typing import Final, Literal, NamedTuple
 
-from engramlog_server.events.errors import EngramlogError
 
 Admits = Callable[[str], bool]
 """Whether a token that was shown is the one of this service; compares in constant time. Where its token can become another one

@@ -12,18 +12,21 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import anyio
 import orjson
+from anyio import CapacityLimiter
 from anyio.to_thread import run_sync
 from fastapi.sse import format_sse_event
 
+from engramlog_server.api.choices import PAUSE
 from engramlog_server.api.work import Patience
 from engramlog_server.events.errors import BeyondHead, LogGap, StoreError, StoreUnavailable, TooManyRequests
+from engramlog_server.events.log import EventLog
 from engramlog_server.events.partitions import partition_of, position_text
 
 if TYPE_CHECKING:
@@ -31,13 +34,7 @@ if TYPE_CHECKING:
     from engramlog_server.projections.redis.history import Mark
     from engramlog_server.projections.redis.view import RedisViews, Tail
     from engramlog_server.projections.views.event_words import Telling
-from collections.abc import Iterator
-from contextlib import contextmanager
 
-from anyio import CapacityLimiter
-
-from engramlog_server.api.choices import PAUSE
-from engramlog_server.events.log import EventLog
 
 SLOW = "too slow"
 

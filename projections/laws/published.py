@@ -20,21 +20,15 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Mapping
 from functools import lru_cache
-from math import exp
+from math import exp, log
 from typing import TYPE_CHECKING, NamedTuple
 
-from engramlog_server.events.parameters import Parameters
-from engramlog_server.projections.laws.law import Ends, Floats, Instants, Reading, never, np
-from engramlog_server.projections.memory.record import CATEGORIES, DAY, Memory
+from engramlog_server.events.parameters import Parameters, half_lives
+from engramlog_server.projections.laws.law import FOREVER, Ends, Floats, Instants, Reading, never, np
+from engramlog_server.projections.memory.record import CATEGORIES, DAY, HOUR, Memory
 
 if TYPE_CHECKING:
     from engramlog_server.projections.memory.columns import Columns
-from math import log
-from typing import TYPE_CHECKING
-
-from engramlog_server.events.parameters import half_lives
-from engramlog_server.projections.laws.law import FOREVER
-from engramlog_server.projections.memory.record import HOUR
 
 
 class Factors(NamedTuple):

@@ -5,23 +5,29 @@ from __future__ import annotations
 import asyncio
 import json
 from codecs import BOM_UTF8
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
+import anyio
 import msgspec
-from fastapi import Depends, Query, Request
+from anyio.to_thread import run_sync
+from fastapi import Depends, Header, Query, Request
 from pydantic import Field, TypeAdapter, ValidationError
-from starlette.responses import Response
+from starlette.responses import Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
 
-from engramlog_server.api.checks import come_in_by
+from engramlog_server.api.checks import check_owner, come_in_by, position_of
+from engramlog_server.api.http.feed import Client, Feeds
 from engramlog_server.api.http.guard import LINES_TYPES, media_type
-from engramlog_server.api.http.problem import Schema, input_error
+from engramlog_server.api.http.problem import Schema, input_error, problems
 from engramlog_server.api.http.routing import (
     AskedParts,
     Json,
+    Owner,
     Parts,
+    Question,
     admission_of,
     by_thread,
     documented,
@@ -31,6 +37,7 @@ from engramlog_server.api.http.routing import (
 )
 from engramlog_server.api.operations.definition import Operation
 from engramlog_server.api.operations.events import EVENTS, PARTITION_EVENTS
+from engramlog_server.api.operations.needs import WITHHELD_FROM
 from engramlog_server.api.work import Work, takes
 from engramlog_server.events.errors import (
     ConcurrencyError,
@@ -46,19 +53,7 @@ from engramlog_server.events.text import UNREADABLE, name_seen_twice
 
 if TYPE_CHECKING:
     from engramlog_server.api.services.remembering import JudgedLine
-from collections.abc import Awaitable, Callable
 
-import anyio
-from anyio.to_thread import run_sync
-from fastapi import Header
-from starlette.responses import StreamingResponse
-from starlette.types import Receive, Scope, Send
-
-from engramlog_server.api.checks import check_owner, position_of
-from engramlog_server.api.http.feed import Client, Feeds
-from engramlog_server.api.http.problem import problems
-from engramlog_server.api.http.routing import Owner, Question
-from engramlog_server.api.operations.needs import WITHHELD_FROM
 
 FORMS = 'an event, a JSON array of events, {"events": [...], "expected_heads": {owner: seq}}, or JSON Lines as application/x-ndjson'
 MOST_LENIENT = 8 * 1024 * 1024
