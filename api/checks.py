@@ -245,7 +245,7 @@ class AsOf(NamedTuple):
         """The same with a day as the instant at which it ends in the zone."""
         if self.day is None:
             return self
-        from engramlog_server.projections.ranking.times import parse_range
+        from engramlog_server.projections.ranking.search_request import parse_range
 
         return AsOf(instant=parse_range(self.day, 0, zone).end - 1)
 
@@ -538,7 +538,7 @@ def _end(field: str, text: str | None, zone: str, *, last: bool) -> int | None:
     if not _DAYS.fullmatch(text):
         return parse_instant(text, field, _RULE)
     parse_instant(f"{text}{'-01-01'[len(text) - 4 :]}T00:00:00Z", field, _RULE)  # that there is such a day
-    from engramlog_server.projections.ranking.times import parse_range
+    from engramlog_server.projections.ranking.search_request import parse_range
 
     try:
         days = parse_range(text, 0, zone)

@@ -19,7 +19,7 @@ import orjson
 from benchmarks.dataset import AFTER, TURNS, Conversation, read_conversations, read_lines
 from benchmarks.everyday import words
 from engramlog_server.events.catalogue import MemoryCreated
-from engramlog_server.events.entry import Naming
+from engramlog_server.events.envelope import Naming
 from engramlog_server.events.errors import InputError
 from engramlog_server.projections.language.extraction.chinese import one_of_ours
 from engramlog_server.projections.language.extraction.english_rules import one_of_mine

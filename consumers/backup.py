@@ -26,8 +26,7 @@ import msgspec
 
 from engramlog_server.events.catalogue import SIDE_EVENTS
 from engramlog_server.events.cipher import BODY_MARK
-from engramlog_server.events.entry import commitment, dedupe_field
-from engramlog_server.events.envelope import Stored
+from engramlog_server.events.envelope import Stored, commitment, dedupe_field
 from engramlog_server.events.errors import DamagedState, LogGap, StoreMismatch
 from engramlog_server.events.keys import KEYS_FIELD
 from engramlog_server.events.partitions import (

@@ -35,8 +35,7 @@ from engramlog_server.events.cipher import (
     salts_id,
     seal_body,
 )
-from engramlog_server.events.entry import commitment
-from engramlog_server.events.envelope import Stored, skeleton_of
+from engramlog_server.events.envelope import Stored, commitment, skeleton_of
 from engramlog_server.events.errors import DamagedState, OtherFormat, StoreError, StoreUnavailable
 from engramlog_server.events.keys import KEYS_FIELD, whole_secret
 from engramlog_server.events.partitions import FORMAT, MOVED, MOVING, SEALED_META, STORE_KEY, LogKeys

@@ -7,8 +7,19 @@ from typing import Literal, NamedTuple, Protocol
 
 import msgspec
 
-from engramlog_server.events.entry import Naming, principal_of, told_beside
-from engramlog_server.events.envelope import NOTHING, AnyEvent, Marker, Marks, Prepared, Stored, decode, prepare
+from engramlog_server.events.envelope import (
+    NOTHING,
+    AnyEvent,
+    Marker,
+    Marks,
+    Naming,
+    Prepared,
+    Stored,
+    decode,
+    prepare,
+    principal_of,
+    told_beside,
+)
 from engramlog_server.events.errors import RequestTooLarge, UndecodableEvent
 from engramlog_server.events.partitions import parse_position, partition_of
 from engramlog_server.events.vocabulary import MAX_REQUEST_EVENTS, Trust

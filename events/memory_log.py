@@ -8,16 +8,20 @@ from threading import Condition, Lock
 from uuid import UUID
 
 from engramlog_server.events.cipher import SALT_BYTES, SECRET_BYTES
-from engramlog_server.events.entry import (
+from engramlog_server.events.envelope import (
     LOCAL,
+    UNMARKED,
+    Marker,
+    Marks,
     Naming,
+    Prepared,
+    Stored,
     checked_principal,
     commitment,
     dedupe_field,
     principal_of,
     told_beside,
 )
-from engramlog_server.events.envelope import UNMARKED, Marker, Marks, Prepared, Stored
 from engramlog_server.events.log import Appendable, AppendReceipt, Status, check_request_size, marked
 from engramlog_server.events.partitions import DEFAULT_PARTITIONS, partition_of, position_text
 from engramlog_server.events.trust import ASSERTED

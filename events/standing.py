@@ -14,8 +14,7 @@ from functools import lru_cache
 from typing import Any, Literal, NamedTuple, get_args
 
 from engramlog_server.events.catalogue import MemoriesAccessed
-from engramlog_server.events.entry import LOCAL, Bringer, bringer
-from engramlog_server.events.envelope import OWN_WORD, AnyEvent, Word
+from engramlog_server.events.envelope import LOCAL, OWN_WORD, AnyEvent, Bringer, Word, bringer
 from engramlog_server.events.partitions import ACCESS, SYSTEM_OWNERS, SYSTEM_TYPES, access_id
 from engramlog_server.events.trust import ASSERTED, IMPORTED, INFERRED, ORDER, lowest
 from engramlog_server.events.vocabulary import Actor, Trust

@@ -28,7 +28,7 @@ from engramlog_server.consumers.jobs.schedule import queue_name
 from engramlog_server.events.errors import BadSetting, StoreError, StoreFull, StoreMismatch
 from engramlog_server.events.keys import KEY_BYTES, KeyRing, MasterKey
 from engramlog_server.events.partitions import FORMAT, LogKeys
-from engramlog_server.events.redis.admission import APPEND_FULL
+from engramlog_server.events.redis.log import APPEND_FULL
 from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import StoreClient, Wire, open_wire
 from engramlog_server.ops.embedded import disk

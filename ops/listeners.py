@@ -19,7 +19,7 @@ from threading import Lock
 from time import monotonic
 from typing import Final, Literal, NamedTuple, NoReturn
 
-from engramlog_server.api.http.listener import (
+from engramlog_server.api.http.serve import (
     CERTIFICATE,
     KEY,
     OF_THIS_MACHINE,

@@ -28,7 +28,7 @@ from pydantic import (
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
-from engramlog_server.events.entry import LOCAL
+from engramlog_server.events.envelope import LOCAL
 from engramlog_server.events.errors import BadSetting
 from engramlog_server.events.partitions import DEFAULT_PARTITIONS, MAX_PARTITIONS
 from engramlog_server.events.redis.address import read_address

@@ -51,8 +51,7 @@ from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Writer
 from engramlog_server.api.work import current_check
 from engramlog_server.events.catalogue import TurnRecorded
-from engramlog_server.events.entry import Naming
-from engramlog_server.events.envelope import Prepared, derived_id, from_micros, utc_text
+from engramlog_server.events.envelope import Naming, Prepared, derived_id, from_micros, utc_text
 from engramlog_server.events.errors import InputError, RequestTooLarge, refused
 from engramlog_server.events.log import Appendable, AppendReceipt, EventLog, positions_by_partition
 from engramlog_server.events.memory_log import InMemoryEventLog

@@ -22,8 +22,7 @@ from pydantic_core import PydanticCustomError
 
 from engramlog_server.events.catalogue import EventData, FactAsserted, ValueReadmitted, ValueRejected
 from engramlog_server.events.cipher import SECRET_BYTES
-from engramlog_server.events.entry import DIGEST_BYTES, digest
-from engramlog_server.events.envelope import derived_id, from_micros, micros, utc_text
+from engramlog_server.events.envelope import DIGEST_BYTES, derived_id, digest, from_micros, micros, utc_text
 from engramlog_server.events.errors import InputError, refused
 from engramlog_server.events.text import bytes_told
 from engramlog_server.events.vocabulary import MOST_STATEMENTS, TIME_RULE, read_time

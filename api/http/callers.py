@@ -24,8 +24,8 @@ from anyio.to_thread import run_sync
 from starlette.datastructures import Headers
 
 from engramlog_server.api.choices import CURL
-from engramlog_server.api.http.listener import CONSOLE_PAGE, OF_THIS_MACHINE, Listener
 from engramlog_server.api.http.problem import Problem, plain_problem
+from engramlog_server.api.http.serve import CONSOLE_PAGE, OF_THIS_MACHINE, Listener
 from engramlog_server.events.errors import EngramlogError
 from engramlog_server.projections.access.caller import AT_THE_FOLDER, AccessBook, Caller
 from engramlog_server.projections.access.keys import (

@@ -29,9 +29,9 @@ from starlette.responses import HTMLResponse, Response
 
 from engramlog_server.api.http.callers import CONSOLE_FILES, is_open
 from engramlog_server.api.http.guard import DEPTH, limit_of
-from engramlog_server.api.http.listener import CONSOLE_PAGE
 from engramlog_server.api.http.problem import SCHEMAS, ProblemShape, Schema, problems
 from engramlog_server.api.http.routing import LazyRoute
+from engramlog_server.api.http.serve import CONSOLE_PAGE
 
 PATH = "/v1/openapi.json"
 EXAMPLES = Path(__file__).with_name("examples.json")

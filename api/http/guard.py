@@ -1,7 +1,7 @@
 """What every request passes before a route sees it: who may call, how much, how its path is read, and its body.
 
 It comes by a listener that is for it, the Host must be this service, the Origin too if a browser sends one
-(`api.http.listener`). All but a few paths that tell nothing of anybody ask who it is (`api.http.callers`), and no
+(`api.http.serve`). All but a few paths that tell nothing of anybody ask who it is (`api.http.callers`), and no
 key takes more than its share: requests, bytes and CPU of each principal, in all and of one owner. Requests are counted by route and
 status, refused ones too; no label has a path or a word of a caller: a request that no route took is of the route `none`, one of an
 unknown method `other`.
@@ -32,7 +32,9 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from engramlog_server.api.admission import Buckets, charged
 from engramlog_server.api.http.callers import CALLER, KNOWN, MOST_OPEN, OPEN_POST, READS, Callers, unauthorized
-from engramlog_server.api.http.listener import (
+from engramlog_server.api.http.metrics import Metrics
+from engramlog_server.api.http.problem import Problem, plain_problem, problem_of
+from engramlog_server.api.http.serve import (
     OWN_HEADER,
     Listener,
     asked_from,
@@ -41,8 +43,6 @@ from engramlog_server.api.http.listener import (
     refused_place,
     refused_way,
 )
-from engramlog_server.api.http.metrics import Metrics
-from engramlog_server.api.http.problem import Problem, plain_problem, problem_of
 from engramlog_server.events.errors import EngramlogError, InputError, RequestTooLarge, ServerBusy, TooManyRequests
 from engramlog_server.projections.access.keys import Recognised
 

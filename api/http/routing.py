@@ -36,9 +36,9 @@ from engramlog_server.api.checks import come_in_by
 from engramlog_server.api.http.callers import CALLER, caller_in
 from engramlog_server.api.http.feed import Feeds, Waits
 from engramlog_server.api.http.guard import JSON_TYPES, THREADS, media_type, taken_by
-from engramlog_server.api.http.listener import listener_of
 from engramlog_server.api.http.metrics import Metrics
 from engramlog_server.api.http.problem import SCHEMAS, Responses, input_error, problems
+from engramlog_server.api.http.serve import listener_of
 from engramlog_server.api.operations.definition import NEVER, REQUIRED, SPEAKER, Given, Operation, Parameter, Record
 from engramlog_server.api.operations.needs import Need
 from engramlog_server.api.work import Work, takes

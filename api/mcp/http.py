@@ -27,8 +27,8 @@ from engramlog_server.api.admission import UNBOUNDED, Buckets, Rates
 from engramlog_server.api.checks import check_owner
 from engramlog_server.api.http.callers import READS, Admits, Callers, caller_in
 from engramlog_server.api.http.guard import MCP, Bodies, Guard
-from engramlog_server.api.http.listener import listener_of
 from engramlog_server.api.http.problem import Problem, plain_problem, problem_of
+from engramlog_server.api.http.serve import listener_of
 from engramlog_server.api.mcp.connection import Connection
 from engramlog_server.api.mcp.server import MemoryServer
 from engramlog_server.events.errors import EngramlogError, refused

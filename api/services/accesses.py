@@ -18,8 +18,7 @@ import msgspec
 
 from engramlog_server.api.checks import is_secret, is_sensitive
 from engramlog_server.events.catalogue import Access, BlockMade, MemoriesAccessed
-from engramlog_server.events.entry import Naming
-from engramlog_server.events.envelope import Prepared, derived_id, from_micros
+from engramlog_server.events.envelope import Naming, Prepared, derived_id, from_micros
 from engramlog_server.events.errors import EngramlogError, UnderReplicated
 from engramlog_server.events.log import AppendReceipt, EventLog
 from engramlog_server.events.standing import MOST_ACCESSES, MOST_BYTES, MOST_MEMORIES, Speaker

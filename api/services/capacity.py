@@ -22,10 +22,9 @@ from engramlog_server.api.checks import check_limit
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import StoreUnavailable
 from engramlog_server.events.partitions import STORE_KEY, LogKeys
-from engramlog_server.events.redis.admission import APPEND_FULL, Debt, Room, read_room
 from engramlog_server.events.redis.cluster import ClusterWire
 from engramlog_server.events.redis.durability import read_durability
-from engramlog_server.events.redis.log import recorded_in, recorded_of
+from engramlog_server.events.redis.log import APPEND_FULL, Debt, Room, read_room, recorded_in, recorded_of
 from engramlog_server.events.redis.server import redis_micros, release_of
 from engramlog_server.events.redis.wire import Argument, ServerWire, Wire, WirePool, in_haste
 from engramlog_server.projections.fold.changelog import REASONS, reason_told

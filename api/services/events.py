@@ -46,8 +46,16 @@ from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.snapshots import PIECE, Pasts, placed
 from engramlog_server.api.work import current_check, weigh
 from engramlog_server.events.catalogue import EVENT_TYPES, EventDiscarded, MemoriesAccessed
-from engramlog_server.events.entry import MOST_PRINCIPAL
-from engramlog_server.events.envelope import AnyEvent, Stored, decode, from_micros, lateness, micros, utc_text
+from engramlog_server.events.envelope import (
+    MOST_PRINCIPAL,
+    AnyEvent,
+    Stored,
+    decode,
+    from_micros,
+    lateness,
+    micros,
+    utc_text,
+)
 from engramlog_server.events.errors import OwnerTooLarge, StoreUnavailable, refused
 from engramlog_server.events.heads import FIRST, Head, HeadBook, HeadLine, copied_book, write_line
 from engramlog_server.events.log import EventLog

@@ -14,8 +14,7 @@ from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Given, Writer, taken
 from engramlog_server.api.snapshots import Snapshot
 from engramlog_server.events.catalogue import EventData, MemoryDeleted, MemoryMentioned
-from engramlog_server.events.entry import digest
-from engramlog_server.events.envelope import Stored, decode, utc_text
+from engramlog_server.events.envelope import Stored, decode, digest, utc_text
 from engramlog_server.events.errors import NotFound, refused
 from engramlog_server.events.log import EventLog
 from engramlog_server.events.partitions import partition_of, position_text

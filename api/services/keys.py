@@ -40,8 +40,7 @@ from engramlog_server.events.catalogue import (
     Principal,
     ReadRecorded,
 )
-from engramlog_server.events.entry import LOCAL
-from engramlog_server.events.envelope import decode, from_micros, micros, utc_text
+from engramlog_server.events.envelope import LOCAL, decode, from_micros, micros, utc_text
 from engramlog_server.events.errors import (
     AccessDenied,
     ConcurrencyError,

@@ -58,8 +58,8 @@ from engramlog_server.events.text import NONE, UNREADABLE
 from engramlog_server.projections.checks import Bounds, Check
 from engramlog_server.projections.decide.commands import Tell
 from engramlog_server.projections.fold.changelog import Entry
+from engramlog_server.projections.fold.life import ALIKE
 from engramlog_server.projections.fold.trust import raw_id
-from engramlog_server.projections.fold.use import ALIKE
 from engramlog_server.projections.laws.law import Floats
 from engramlog_server.projections.memory.columns import STATES, Columns
 from engramlog_server.projections.memory.record import CATEGORIES, LEVELS, SECRET

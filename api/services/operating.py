@@ -47,9 +47,9 @@ from engramlog_server.events.partitions import (
     partition_of,
     position_text,
 )
-from engramlog_server.events.redis.admission import Room, read_room
 from engramlog_server.events.redis.alarms import RedisAlarms
 from engramlog_server.events.redis.durability import RECEIPT_LOST, look, refuse_gap_seen
+from engramlog_server.events.redis.log import Room, read_room
 from engramlog_server.events.redis.secrets import opened_where_it_can_be, read_ciphers
 from engramlog_server.events.redis.wire import Wire, WirePool, all_runs, in_haste
 from engramlog_server.events.validation import make_event, ready

@@ -68,8 +68,8 @@ from engramlog_server.projections.ranking.search_request import (
     SearchRequest,
     check_name,
     filters_of,
+    zoned_text,
 )
-from engramlog_server.projections.ranking.times import zoned_text
 from engramlog_server.projections.redis.view import RedisViews
 from engramlog_server.projections.reports.listing import (
     RowsWanted,

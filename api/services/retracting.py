@@ -29,8 +29,7 @@ from engramlog_server.api.services.replaying import (
 from engramlog_server.api.services.writing import LogEvent, Writer, refusal_of, taken
 from engramlog_server.api.work import current_check, has_told
 from engramlog_server.events.catalogue import MemoryDeleted, MemoryRevised, SourceSetAside
-from engramlog_server.events.entry import Naming
-from engramlog_server.events.envelope import AnyEvent, canonical, derived_id, micros
+from engramlog_server.events.envelope import AnyEvent, Naming, canonical, derived_id, micros
 from engramlog_server.events.errors import ConcurrencyError, InputError, OwnerQuarantined, refused
 from engramlog_server.events.log import EventLog
 from engramlog_server.events.partitions import partition_of, position_text

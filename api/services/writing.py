@@ -39,8 +39,7 @@ from engramlog_server.events.catalogue import (
     MemoryUnmerged,
     SensitivitySet,
 )
-from engramlog_server.events.entry import digest
-from engramlog_server.events.envelope import AnyEvent, Prepared, decode, from_micros, micros, new_event_id
+from engramlog_server.events.envelope import AnyEvent, Prepared, decode, digest, from_micros, micros, new_event_id
 from engramlog_server.events.errors import (
     AccessDenied,
     ConcurrencyError,

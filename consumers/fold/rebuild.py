@@ -20,9 +20,8 @@ from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import DamagedState, LostLease, StoreError, StoreFull, StoreUnavailable
 from engramlog_server.events.heads import Head
 from engramlog_server.events.partitions import REBUILD_KEY, LogKeys
-from engramlog_server.events.redis.admission import APPEND_FULL
 from engramlog_server.events.redis.durability import refuse_gap, refuse_holes
-from engramlog_server.events.redis.log import entries
+from engramlog_server.events.redis.log import APPEND_FULL, entries
 from engramlog_server.events.redis.server import redis_ms
 from engramlog_server.events.redis.wire import Wire, as_store_error, keys_like, open_wire
 from engramlog_server.events.text import UNREADABLE

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from engramlog_server.consumers.jobs.owner_texts import live_build
-from engramlog_server.events.entry import principal_of
-from engramlog_server.events.envelope import Prepared, from_micros
+from engramlog_server.events.envelope import Prepared, from_micros, principal_of
 from engramlog_server.events.errors import (
     ConcurrencyError,
     InputError,

@@ -19,8 +19,7 @@ from typing import Any
 import msgspec
 
 from engramlog_server.events.catalogue import SIDE_EVENTS
-from engramlog_server.events.entry import commitment, dedupe_field, fingerprint, read
-from engramlog_server.events.envelope import Stored, is_left
+from engramlog_server.events.envelope import Stored, commitment, dedupe_field, fingerprint, is_left, read
 from engramlog_server.events.parameters import DEFAULTS
 from engramlog_server.events.partitions import DEDUPE_BUCKETS, dedupe_bucket, partition_of, position_text
 from engramlog_server.events.text import UNREADABLE

@@ -30,8 +30,7 @@ from engramlog_server.consumers.verify.findings import (
     shown,
 )
 from engramlog_server.events.cipher import VALUE_MARK, ValueCipher
-from engramlog_server.events.entry import dedupe_field
-from engramlog_server.events.envelope import Stored
+from engramlog_server.events.envelope import Stored, dedupe_field
 from engramlog_server.events.errors import DamagedState
 from engramlog_server.events.partitions import (
     DEDUPE_BUCKETS,

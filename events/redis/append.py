@@ -21,8 +21,16 @@ import redis
 
 from engramlog_server.events.alarms import CLUSTER_WAITS, Alarm, Alarms
 from engramlog_server.events.cipher import SALT_BYTES, body_about, body_dictionary, seal_body
-from engramlog_server.events.entry import commitment, dedupe_field, fingerprint, principal_of, told_beside
-from engramlog_server.events.envelope import Marker, Prepared, skeleton_of
+from engramlog_server.events.envelope import (
+    Marker,
+    Prepared,
+    commitment,
+    dedupe_field,
+    fingerprint,
+    principal_of,
+    skeleton_of,
+    told_beside,
+)
 from engramlog_server.events.errors import StoreError, StoreFull, StoreUnavailable
 from engramlog_server.events.log import Appendable, AppendReceipt, marked, ready
 from engramlog_server.events.partitions import ALARMS_KEY, MAX_PARTITIONS, LogKeys, dedupe_bucket, position_text

@@ -38,8 +38,18 @@ from engramlog_server.events.cipher import (
     open_body,
     salts_id,
 )
-from engramlog_server.events.entry import FINGERPRINT_BYTES, Naming, commitment, dedupe_field, keyed
-from engramlog_server.events.envelope import WORDS, AnyEvent, Prepared, Stored, decode
+from engramlog_server.events.envelope import (
+    FINGERPRINT_BYTES,
+    WORDS,
+    AnyEvent,
+    Naming,
+    Prepared,
+    Stored,
+    commitment,
+    decode,
+    dedupe_field,
+    keyed,
+)
 from engramlog_server.events.errors import (
     DamagedState,
     EngramlogError,

@@ -43,8 +43,8 @@ from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import BadSetting, DamagedState, InputError, LogGap, StoreFull, StoreMismatch
 from engramlog_server.events.keys import KEYS_FIELD, MasterKey, Seals
 from engramlog_server.events.partitions import ACCEPTED_KEY, FORMAT, KEYS_FROM, LogKeys, position_text
-from engramlog_server.events.redis.admission import APPEND_FULL
 from engramlog_server.events.redis.durability import RECEIPT_LOST, NewestReceipt
+from engramlog_server.events.redis.log import APPEND_FULL
 from engramlog_server.events.redis.secrets import fence_ids
 from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import Wire, open_wire

@@ -204,7 +204,7 @@ class _Chapters(Console):
 
 def _free(settings: Settings) -> int:
     """The port of the settings, or any where it is taken."""
-    from engramlog_server.api.http.listener import claim
+    from engramlog_server.api.http.serve import claim
 
     try:
         claim(settings.host, settings.port).close()

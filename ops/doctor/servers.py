@@ -20,10 +20,9 @@ from engramlog_server.api.services.capacity import OK, info, outlook, read_aof, 
 from engramlog_server.events.errors import EngramlogError, StoreError, StoreMismatch, StoreUnavailable
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.address import read_address
-from engramlog_server.events.redis.admission import read_room
 from engramlog_server.events.redis.alarms import RedisAlarms
 from engramlog_server.events.redis.durability import KEPT_BY, read_settings
-from engramlog_server.events.redis.log import RedisEventLog
+from engramlog_server.events.redis.log import RedisEventLog, read_room
 from engramlog_server.events.redis.server import (
     APART_MICROS,
     OLDEST,

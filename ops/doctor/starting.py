@@ -8,7 +8,7 @@ from contextlib import closing, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
-from engramlog_server.api.http.listener import OPERATE, claim
+from engramlog_server.api.http.serve import OPERATE, claim
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import BadSetting, EngramlogError, StoreUnavailable
 from engramlog_server.events.redis.server import STORE_SETTING, refuse_replica

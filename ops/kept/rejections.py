@@ -22,8 +22,15 @@ import msgspec
 
 from engramlog_server.events.catalogue import ValueReadmitted, ValueRejected
 from engramlog_server.events.cipher import SECRET_BYTES, ValueCipher
-from engramlog_server.events.entry import DIGEST_BYTES, checked_principal
-from engramlog_server.events.envelope import AnyEvent, Prepared, decode, derived_id, utc_text
+from engramlog_server.events.envelope import (
+    DIGEST_BYTES,
+    AnyEvent,
+    Prepared,
+    checked_principal,
+    decode,
+    derived_id,
+    utc_text,
+)
 from engramlog_server.events.errors import EngramlogError, KeyUnavailable, LogGap, StoreError, StoreUnavailable
 from engramlog_server.events.keys import NAME_BYTES
 from engramlog_server.events.partitions import MAX_PARTITIONS, parse_position, partition_of, position_text

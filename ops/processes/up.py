@@ -25,8 +25,7 @@ from engramlog_server.api.application import Application
 from engramlog_server.api.choices import CURL, program_version
 from engramlog_server.api.http.app import create_app
 from engramlog_server.api.http.callers import Sessions, in_force_of
-from engramlog_server.api.http.listener import OPERATE, Listener, claim
-from engramlog_server.api.http.serve import Listening, Server, serve, serve_on
+from engramlog_server.api.http.serve import OPERATE, Listener, Listening, Server, claim, serve, serve_on
 from engramlog_server.events.alarms import Alarms, ConditionAlarm
 from engramlog_server.events.errors import EmbeddedRedisError, EngramlogError, StoreError
 from engramlog_server.ops.catch_up import FoldCatchUp

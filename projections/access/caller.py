@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, get_args
 
 from engramlog_server.events.catalogue import OWNERS_RULE, Grant, GrantsSet, KeyIssued, KeyRevoked, SensitivitySet, Verb
-from engramlog_server.events.entry import LOCAL
-from engramlog_server.events.envelope import AnyEvent, from_micros, micros, utc_text
+from engramlog_server.events.envelope import LOCAL, AnyEvent, from_micros, micros, utc_text
 from engramlog_server.events.errors import AccessDenied, refused
 from engramlog_server.events.standing import OWN
 from engramlog_server.events.text import INVISIBLE

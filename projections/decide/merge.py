@@ -13,10 +13,9 @@ from engramlog_server.events.catalogue import EventData, MemoriesLinked, MemoryD
 from engramlog_server.events.errors import NotFound, refused
 from engramlog_server.projections.language.contradiction.relation import compare
 from engramlog_server.projections.language.keywords import LEAST_WORDS, content_words, joined, sentences
-from engramlog_server.projections.language.polarity import difference, opposite, polarity, wording
 from engramlog_server.projections.language.prompt_text import is_chinese
 from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
-from engramlog_server.projections.language.similar import content, similarity
+from engramlog_server.projections.language.similar import content, difference, opposite, polarity, similarity, wording
 from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.kind import LINKED, merged_id, suggested_by
 from engramlog_server.projections.memory.record import SECRET, Memory

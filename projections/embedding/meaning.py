@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from engramlog_server.events.cipher import SECRET_BYTES
-from engramlog_server.events.entry import keyed
+from engramlog_server.events.envelope import keyed
 from engramlog_server.events.errors import EmbedderFailed
 from engramlog_server.projections.language.lexicon import rows
 from engramlog_server.projections.memory.columns import Rows

@@ -19,8 +19,7 @@ from typing import NamedTuple
 import msgspec
 
 from engramlog_server.events.catalogue import EVENT_TYPES
-from engramlog_server.events.entry import keyed, link_told
-from engramlog_server.events.envelope import Stored, from_micros, utc_text
+from engramlog_server.events.envelope import Stored, from_micros, keyed, link_told, utc_text
 from engramlog_server.events.parameters import Parameters
 from engramlog_server.events.partitions import position_text
 from engramlog_server.projections.fold.working_set import Note

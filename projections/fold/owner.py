@@ -40,7 +40,7 @@ from engramlog_server.events.standing import PROMOTION
 from engramlog_server.events.trust import ASSERTED, lowest
 from engramlog_server.events.vocabulary import Trust
 from engramlog_server.projections.checks import EVERY, Check, unchecked
-from engramlog_server.projections.fold import life, links, trust, use
+from engramlog_server.projections.fold import life, links, trust
 from engramlog_server.projections.fold.changelog import FIRST_LINK, Entry, link, make_entry
 from engramlog_server.projections.fold.trust import any_waits, bounded, facts_of
 from engramlog_server.projections.fold.working_set import (
@@ -460,17 +460,17 @@ _WORDED = frozenset({MemoryCreated, MemoryRevised, MemoryCompressed, MemoryMerge
 HANDLERS: Mapping[type, Handler] = {
     catalogue.MemoryCreated: life.create,
     catalogue.MemoryMentioned: life.mention,
-    catalogue.MemoriesAccessed: use.access,
-    catalogue.MemoryReinforced: use.reinforce,
+    catalogue.MemoriesAccessed: life.access,
+    catalogue.MemoryReinforced: life.reinforce,
     catalogue.MemoryRevised: life.revise,
     catalogue.MemoryCompressed: life.compress,
-    catalogue.MemoryPromoted: use.promote,
-    catalogue.MemoryKept: use.keep,
+    catalogue.MemoryPromoted: life.promote,
+    catalogue.MemoryKept: life.keep,
     catalogue.MemoryDeleted: life.delete,
     catalogue.MemoryRestored: life.restore,
     catalogue.MemoryPurged: life.purge,
     catalogue.MemoryErased: life.erase,
-    catalogue.ReviewGraded: use.grade,
+    catalogue.ReviewGraded: life.grade,
     catalogue.MemoryNegated: links.negate,
     catalogue.MemoriesLinked: links.link,
     catalogue.FactAsserted: links.assert_fact,

@@ -19,8 +19,7 @@ import msgspec
 
 from engramlog_server.events.catalogue import EventDiscarded
 from engramlog_server.events.cipher import BODY_MARK, ValueCipher
-from engramlog_server.events.entry import keyed
-from engramlog_server.events.envelope import Stored, decode
+from engramlog_server.events.envelope import Stored, decode, keyed
 from engramlog_server.events.errors import KeyUnavailable, OwnerErased, UndecodableEvent
 from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.events.partitions import parse_position

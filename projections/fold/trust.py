@@ -23,8 +23,7 @@ from engramlog_server.events.catalogue import (
     ValueReadmitted,
     ValueRejected,
 )
-from engramlog_server.events.entry import DIGEST_BYTES, read
-from engramlog_server.events.envelope import Event, Stored, level_in, micros, trust_in
+from engramlog_server.events.envelope import DIGEST_BYTES, Event, Stored, level_in, micros, read, trust_in
 from engramlog_server.events.standing import PERSONS
 from engramlog_server.events.trust import ASSERTED, IMPORTED, INFERRED, ORDER, TRUSTS, lowest, overrides
 from engramlog_server.events.vocabulary import Trust

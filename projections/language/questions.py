@@ -16,7 +16,7 @@ from engramlog_server.projections.language.extraction.instructions import asks_f
 from engramlog_server.projections.language.keywords import says_something, sentences, without_question_words
 from engramlog_server.projections.language.lexicon import simplified
 from engramlog_server.projections.language.patterns import holds_han, regex
-from engramlog_server.projections.language.polarity import wording
+from engramlog_server.projections.language.similar import wording
 from engramlog_server.projections.language.text import stem, stop_words, tokens
 from engramlog_server.projections.language.times.calendar import MONTHS, WEEKDAY
 

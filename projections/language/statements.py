@@ -34,8 +34,7 @@ from engramlog_server.events.catalogue import (
     ValueReadmitted,
     ValueRejected,
 )
-from engramlog_server.events.entry import LEAST_SECRET, digest, written
-from engramlog_server.events.envelope import AnyEvent
+from engramlog_server.events.envelope import LEAST_SECRET, AnyEvent, digest, written
 from engramlog_server.projections.language.keywords import without_day
 from engramlog_server.projections.language.lexicon import rows
 from engramlog_server.projections.language.patterns import FROM_KANA_TO_HAN, WORDS_BY_THEMSELVES, regex
@@ -67,7 +66,7 @@ def normalised(text: str) -> str:
 def statements_of(event: AnyEvent) -> tuple[bytes, ...]:
     """What an event states, each ready to be keyed: the content of a created or revised memory, the summary of a merge, a triple.
 
-    At most `events.entry.MOST_STATEMENTS`, in that order; none for every other event. A tag byte tells a text from a
+    At most `events.envelope.MOST_STATEMENTS`, in that order; none for every other event. A tag byte tells a text from a
     triple. A triple's degree is no part of what it states; its negation and its condition are.
     """
     return statements_in(event.data)

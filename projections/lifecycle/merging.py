@@ -36,14 +36,6 @@ from engramlog_server.projections.embedding.choosing import looked_at
 from engramlog_server.projections.embedding.meaning import Vectors
 from engramlog_server.projections.language.contradiction.relation import read
 from engramlog_server.projections.language.kin import relatives
-from engramlog_server.projections.language.polarity import (
-    difference,
-    names_apart,
-    numbers_and_days,
-    opposite,
-    speaks_from_its_day,
-    wording,
-)
 from engramlog_server.projections.language.prompt_text import is_chinese, one_line
 from engramlog_server.projections.language.similar import (
     MOST_RELATED,
@@ -51,8 +43,14 @@ from engramlog_server.projections.language.similar import (
     alike,
     bag_of,
     content,
+    difference,
+    names_apart,
+    numbers_and_days,
+    opposite,
     similar_pairs,
     similarity,
+    speaks_from_its_day,
+    wording,
 )
 from engramlog_server.projections.lifecycle.decision import Decision
 from engramlog_server.projections.memory.columns import Columns, Flags
@@ -78,7 +76,7 @@ class Group(NamedTuple):
 def may_merge(a: Memory, b: Memory, parameters: Parameters) -> str | None:
     """None if a job may merge the two, else why not, in words (memory.md, section 5).
 
-    Besides what the section names, they must say the same (`projections.language.polarity.difference`), be of one kind, tier,
+    Besides what the section names, they must say the same (`projections.language.similar.difference`), be of one kind, tier,
     project and speaker, and "tomorrow" must mean one day: a merge keeps the base's words alone. Only the order of the
     reasons and the words in them depend on which comes first.
     """

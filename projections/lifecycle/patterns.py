@@ -26,9 +26,9 @@ from engramlog_server.projections.checks import Check, counted, unchecked
 from engramlog_server.projections.language.about_user import doings, verbs
 from engramlog_server.projections.language.keywords import extracted
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.polarity import speaks_from_its_day
 from engramlog_server.projections.language.prompt_text import is_chinese
 from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
+from engramlog_server.projections.language.similar import speaks_from_its_day
 from engramlog_server.projections.language.statements import normalised
 from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.lifecycle.decision import Decision

@@ -36,7 +36,7 @@ from engramlog_server.projections.language.keywords import (
     weak_chinese,
 )
 from engramlog_server.projections.language.patterns import begins_with_han, holds_han, regex
-from engramlog_server.projections.language.polarity import polarity
+from engramlog_server.projections.language.similar import polarity
 from engramlog_server.projections.language.text import stem
 from engramlog_server.projections.lifecycle.decision import Decision, use_of
 from engramlog_server.projections.lifecycle.judge.known import core

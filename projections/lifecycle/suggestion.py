@@ -28,10 +28,9 @@ from engramlog_server.projections.embedding.choosing import RowsLookedAt, Vector
 from engramlog_server.projections.embedding.meaning import KnownVectors, Vectors, centred
 from engramlog_server.projections.language.extraction.rules import questions
 from engramlog_server.projections.language.extraction.shape import TurnText
-from engramlog_server.projections.language.polarity import wording
 from engramlog_server.projections.language.prompt_text import cut, is_chinese, one_line
 from engramlog_server.projections.language.questions import asks_another
-from engramlog_server.projections.language.similar import similarity
+from engramlog_server.projections.language.similar import similarity, wording
 from engramlog_server.projections.lifecycle.decision import Decision
 from engramlog_server.projections.lifecycle.judge.known import asks_something
 from engramlog_server.projections.lifecycle.judge.statements import ASKED_OFTEN, often_asked

@@ -4,7 +4,7 @@ Rows are kept by id, and a memory put again takes its own row. Times are int64 m
 
 Corrections: a turn stays as it was said; the typed memories made of it are what gets negated. So whoever shows a turn, or an
 account of several, as knowledge has to say what became of it, or tells again what its speaker took back. Which rows these are is
-kept by `projections.index.correction_index`.
+kept by `projections.index.names`.
 
 Triples: subject, predicate, object, with the memories that back them (seed 003, "LPMM"; memory.md, section 10). Each record holds
 those it backs, and a triple is there while any memory that is neither deleted nor purged backs it. So a deletion cascades and a

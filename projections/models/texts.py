@@ -19,9 +19,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from engramlog_server.projections.language.keywords import content_words
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.polarity import opposite, wording
 from engramlog_server.projections.language.prompt_text import cut, is_chinese, one_line
 from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
+from engramlog_server.projections.language.similar import opposite, wording
 from engramlog_server.projections.memory.working_memory import SENSITIVE, Turn, stamped, tellable
 from engramlog_server.projections.models.chat import Chat, ModelUsage, Unfit, prompt
 
@@ -79,7 +79,7 @@ def fault_of_summary(text: str, said: Sequence[str]) -> str | None:
 
 
 def _numbers(texts: Sequence[str]) -> set[str]:
-    """Numbers as they are written, and as `projections.language.polarity` writes them (three, 三: 3)."""
+    """Numbers as they are written, and as `projections.language.similar` writes them (three, 三: 3)."""
     return {
         found
         for text in texts

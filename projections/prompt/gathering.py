@@ -23,8 +23,7 @@ import numpy as np
 
 from engramlog_server.events.catalogue import BlockMade, BroughtUp, StableMade
 from engramlog_server.events.cipher import SECRET_BYTES
-from engramlog_server.events.entry import keyed
-from engramlog_server.events.envelope import from_micros
+from engramlog_server.events.envelope import from_micros, keyed
 from engramlog_server.events.trust import ORDER, TRUSTS
 from engramlog_server.projections.checks import Check, unchecked
 from engramlog_server.projections.embedding.meaning import NEAR, SURE

@@ -64,7 +64,7 @@ from engramlog_server.projections.laws.modes import Flags
 from engramlog_server.projections.memory.columns import Rows
 from engramlog_server.projections.memory.kind import is_statement, is_summary
 from engramlog_server.projections.ranking.rankings import Ranked, added, best, expanded_terms
-from engramlog_server.projections.ranking.times import DateShares, QuestionTimes, date_fit, times_in
+from engramlog_server.projections.ranking.search_request import DateShares, QuestionTimes, date_fit, times_in
 from engramlog_server.projections.views.quoting import Weighing
 from engramlog_server.projections.views.view import OwnerView
 

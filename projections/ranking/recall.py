@@ -22,7 +22,7 @@ from functools import cache
 import numpy as np
 
 from engramlog_server.projections.embedding.meaning import Sense
-from engramlog_server.projections.index.correction_index import CorrectionIndex
+from engramlog_server.projections.index.names import CorrectionIndex
 from engramlog_server.projections.index.search_index import Scores
 from engramlog_server.projections.language.kin import (
     Somebody,
@@ -70,8 +70,7 @@ from engramlog_server.projections.ranking.rankings import (
     seeds_of,
     text_score,
 )
-from engramlog_server.projections.ranking.search_request import BY_MEANING, FOLLOWING, PLAIN, SearchRequest
-from engramlog_server.projections.ranking.times import told
+from engramlog_server.projections.ranking.search_request import BY_MEANING, FOLLOWING, PLAIN, SearchRequest, told
 from engramlog_server.projections.shapes import (
     Expanded,
     Explanation,

@@ -30,7 +30,7 @@ from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import DamagedState, StoreUnavailable
 from engramlog_server.events.keys import erased, is_tombstone
 from engramlog_server.events.partitions import LogKeys, partition_of
-from engramlog_server.events.redis.admission import ACCESS_FULL, memory_share
+from engramlog_server.events.redis.log import ACCESS_FULL, memory_share
 from engramlog_server.events.redis.wire import Argument, Wire, WirePool
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.checks import UNBOUNDED, Bounds, Check, counted, unchecked

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 from engramlog_server.events.errors import StoreError
 from engramlog_server.events.partitions import DEDUPE_BUCKETS, MODELS_KEY, LogKeys
-from engramlog_server.events.redis.admission import Debt
+from engramlog_server.events.redis.log import Debt
 from engramlog_server.events.redis.wire import Argument, Wire, WirePool
 from engramlog_server.events.text import whole
 from engramlog_server.projections.embedding.vectors import VectorKeys

@@ -21,7 +21,7 @@ import numpy as np
 from engramlog_server.events.cipher import NotOpened, ValueCipher
 from engramlog_server.events.errors import BadSetting, EmbedderFailed, KeyUnavailable, StoreFull, StoreMismatch
 from engramlog_server.events.partitions import LogKeys, partition_of
-from engramlog_server.events.redis.admission import ACCESS_FULL, memory_share
+from engramlog_server.events.redis.log import ACCESS_FULL, memory_share
 from engramlog_server.events.redis.secrets import read_cipher, usable_secret
 from engramlog_server.events.redis.wire import Argument, Wire, WirePool, as_store_error
 from engramlog_server.events.text import AUTO, MINILM, NONE, STORE, USE

@@ -32,8 +32,7 @@ from engramlog_server.events.catalogue import (
     ToolResultRecorded,
     TurnRecorded,
 )
-from engramlog_server.events.entry import read
-from engramlog_server.events.envelope import WORDS, AnyEvent, Stored, is_wordless
+from engramlog_server.events.envelope import WORDS, AnyEvent, Stored, is_wordless, read
 from engramlog_server.events.partitions import parse_position
 from engramlog_server.projections.fold.working_set import names
 from engramlog_server.projections.language.keywords import ADDED

@@ -41,8 +41,7 @@ from engramlog_server.events.catalogue import (
     ValueReadmitted,
     ValueRejected,
 )
-from engramlog_server.events.entry import JOB
-from engramlog_server.events.envelope import AnyEvent, Stored, encode, from_micros
+from engramlog_server.events.envelope import JOB, AnyEvent, Stored, encode, from_micros
 from engramlog_server.events.parameters import DEFAULTS, ParameterValue
 from engramlog_server.events.partitions import position_text
 from engramlog_server.events.standing import shown_in

@@ -26,8 +26,7 @@ from engramlog_server.events.catalogue import (
     MemoryRevised,
     TurnRecorded,
 )
-from engramlog_server.events.entry import model_of
-from engramlog_server.events.envelope import AnyEvent, Stored, lateness, micros
+from engramlog_server.events.envelope import AnyEvent, Stored, lateness, micros, model_of
 from engramlog_server.events.trust import PROPOSED
 from engramlog_server.projections.checks import EVERY, Check, counted, unchecked
 from engramlog_server.projections.fold.changelog import id_text

@@ -19,11 +19,11 @@ import orjson
 
 from engramlog_server.events.catalogue import LATEST_VERSION
 from engramlog_server.events.cipher import BODY_MARK
-from engramlog_server.events.entry import bringer
 from engramlog_server.events.envelope import (
     WORDS,
     AnyEvent,
     Stored,
+    bringer,
     decode,
     from_micros,
     is_left,

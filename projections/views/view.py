@@ -22,8 +22,7 @@ from typing import NamedTuple, Protocol, TypeVar, cast
 import numpy as np
 import numpy.typing as npt
 
-from engramlog_server.events.entry import Naming
-from engramlog_server.events.envelope import Stored
+from engramlog_server.events.envelope import Naming, Stored
 from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.projections.checks import UNBOUNDED, Bounds, Check, counted, unchecked
 from engramlog_server.projections.embedding.choosing import VectorsCompared
@@ -32,8 +31,8 @@ from engramlog_server.projections.fold.changelog import Entry
 from engramlog_server.projections.fold.owner import OwnerHistory, OwnerState, fold_on, parameters_of
 from engramlog_server.projections.index.associations import AssociationIndex
 from engramlog_server.projections.index.conversation_index import NONE, ConversationIndex, KeptConversation, talk_then
-from engramlog_server.projections.index.correction_index import CorrectionIndex
 from engramlog_server.projections.index.meaning_index import MeaningIndex
+from engramlog_server.projections.index.names import CorrectionIndex
 from engramlog_server.projections.index.search_index import (
     Bm25Index,
     TermSequence,

@@ -6,8 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from hashlib import blake2b, sha256
 
-from engramlog_server.events.entry import LOCAL, digest, written
-from engramlog_server.events.envelope import Marker, Stored, decode
+from engramlog_server.events.envelope import LOCAL, Marker, Stored, decode, digest, written
 from engramlog_server.events.errors import UndecodableEvent
 from engramlog_server.events.partitions import DEDUPE_BUCKETS, LogKeys
 from engramlog_server.events.redis.wire import Wire

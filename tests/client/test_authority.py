@@ -11,8 +11,7 @@ import pytest
 from engramlog import AsyncMemory, InputError, Memory
 from engramlog.errors import TokenRefused, Unreachable
 from engramlog.wire import Retry
-from engramlog_server.api.http.listener import Certificate, Listener
-from engramlog_server.api.http.serve import serve
+from engramlog_server.api.http.serve import Certificate, Listener, serve
 from engramlog_server.ops.clock import now
 from tests.given.access.certificates import Pair, certificate
 from tests.given.http import TOKEN, app_of, created, http_store

@@ -16,7 +16,7 @@ from tests.faults.places import LIST, Fault, Lines, functions, measured, passing
 from tests.places import ROOT
 
 AREAS = {
-    "events": "events/[b-z]*.py events/redis/admission.py events/door/*.py",
+    "events": "events/[b-z]*.py events/redis/log.py events/door/*.py",
     "append": "events/redis/[adgl-p]*.py events/redis/re*.py",
     "fold": "projections/fold/*.py",
     "laws": "projections/laws/*.py",

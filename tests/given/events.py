@@ -41,8 +41,7 @@ from engramlog_server.events.catalogue import (
     ValueReadmitted,
     ValueRejected,
 )
-from engramlog_server.events.entry import digest
-from engramlog_server.events.envelope import Event, Prepared, Stored, decode, derived_id, micros, prepare
+from engramlog_server.events.envelope import Event, Prepared, Stored, decode, derived_id, digest, micros, prepare
 from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.events.standing import firm_tier
 from engramlog_server.events.validation import make_event

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from engramlog_server.events.catalogue import Access, Hit, MemoriesAccessed
 from engramlog_server.events.envelope import micros
+from engramlog_server.projections.fold.life import risen
 from engramlog_server.projections.fold.links import strongest
-from engramlog_server.projections.fold.use import risen
 from engramlog_server.projections.fold.working_set import WorkingSet, trouble_with
 from engramlog_server.projections.memory.record import Edge, with_changes
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 from engramlog_server.events.envelope import micros
-from engramlog_server.projections.ranking.times import QuestionTimes, times_in, told
+from engramlog_server.projections.ranking.search_request import QuestionTimes, times_in, told
 
 NOW = micros(datetime(2023, 6, 15, 10, tzinfo=UTC))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from engramlog_server.events.catalogue import FactAsserted
-from engramlog_server.events.entry import Naming
+from engramlog_server.events.envelope import Naming
 from engramlog_server.projections.fold.owner import OwnerHistory
 from engramlog_server.projections.laws.modes import Mode
 from engramlog_server.projections.memory.record import Memory

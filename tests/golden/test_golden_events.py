@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from engramlog_server.events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALED_ONLY
-from engramlog_server.events.entry import fingerprint
-from engramlog_server.events.envelope import decode, encode
+from engramlog_server.events.envelope import decode, encode, fingerprint
 from engramlog_server.events.schema import data_fields, envelope_fields
 from engramlog_server.events.validation import read_event
 from tests.given.samples import NOW

@@ -13,9 +13,9 @@ from engramlog_server.events.envelope import Event, decode, derived_id, encode
 from engramlog_server.events.parameters import DEFAULTS
 from engramlog_server.events.standing import LOOKING
 from engramlog_server.events.validation import read_event
+from engramlog_server.projections.fold.life import access
 from engramlog_server.projections.fold.links import strengthened, strongest
 from engramlog_server.projections.fold.owner import parameters_of
-from engramlog_server.projections.fold.use import access
 from engramlog_server.projections.fold.working_set import OwnerSettings, WorkingSet
 from engramlog_server.projections.laws import LAWS
 from engramlog_server.projections.memory.record import MAX_EDGES, Edge, Memory

@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramlog_server.events.catalogue import MemoryMentioned, TurnRecorded
-from engramlog_server.events.entry import Bringer, bringer, principal_of
-from engramlog_server.events.envelope import derived_id
+from engramlog_server.events.envelope import Bringer, bringer, derived_id, principal_of
 from engramlog_server.events.errors import InvalidEvent
 from engramlog_server.events.standing import ACTORS, BRINGERS, CLAIMS, PATHS, RETOLD, Path, Speaker, claimable
 from engramlog_server.events.validation import make_event, read_event

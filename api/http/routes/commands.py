@@ -24,8 +24,8 @@ from engramlog_server.api.access import MADE_WHOLE
 from engramlog_server.api.application import Application
 from engramlog_server.api.checks import come_in_by
 from engramlog_server.api.http.callers import caller_in
-from engramlog_server.api.http.listener import AT_THE_FOLDER, FORWARDED
 from engramlog_server.api.http.routing import admission_of, by_thread, new_router, parts_of, read_json
+from engramlog_server.api.http.serve import AT_THE_FOLDER, FORWARDED
 from engramlog_server.api.operations.definition import Given, Operation
 from engramlog_server.api.operations.events import without_waiting
 from engramlog_server.api.work import NeedsHeavyLane, Patience, Work, with_patience

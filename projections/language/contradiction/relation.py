@@ -36,7 +36,7 @@ from engramlog_server.projections.language.contradiction.slots import (
 from engramlog_server.projections.language.keywords import segmented
 from engramlog_server.projections.language.lexicon import Row, either, rows, words
 from engramlog_server.projections.language.patterns import HAN, begins_with_han, holds_han, regex
-from engramlog_server.projections.language.polarity import difference, plain, speaks_from_its_day
+from engramlog_server.projections.language.similar import difference, plain, speaks_from_its_day
 from engramlog_server.projections.language.text import stem, stop_words
 
 NOT, END = "\u0001", "\u0002"

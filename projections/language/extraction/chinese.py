@@ -24,7 +24,7 @@ from engramlog_server.projections.language.extraction.shape import (
 )
 from engramlog_server.projections.language.lexicon import either, words
 from engramlog_server.projections.language.patterns import HAN, regex
-from engramlog_server.projections.language.polarity import polarity, speaks_from_its_day
+from engramlog_server.projections.language.similar import polarity, speaks_from_its_day
 
 _NUMERAL = "(?:\\d{1,2}|[一二三四五六七八九十]{1,3})"
 _SELF = "(?:我(?:本人|自己|个人)?)"

@@ -44,7 +44,7 @@ from engramlog_server.projections.language.extraction.shape import (
     TurnText,
 )
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.polarity import speaks_from_its_day
+from engramlog_server.projections.language.similar import speaks_from_its_day
 from engramlog_server.projections.language.times.calendar import MONTH_STARTS, WEEKDAY, WEEKDAYS
 
 _PERSON = r"I|I'm|I've|I'll|I'd|he|she|they|we|it|it's|you|my|our|his|her|their|there|this|that|now|then|let's|what|how"

@@ -40,8 +40,7 @@ from engramlog_server.projections.language.extraction.shape import NOBODY, Extra
 from engramlog_server.projections.language.keywords import without_day
 from engramlog_server.projections.language.lexicon import either, rows
 from engramlog_server.projections.language.patterns import HAN, begins_with_han, regex
-from engramlog_server.projections.language.polarity import difference, polarity, wording
-from engramlog_server.projections.language.similar import MOST_RELATED, similarity
+from engramlog_server.projections.language.similar import MOST_RELATED, difference, polarity, similarity, wording
 from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.language.times.calendar import MONTH, month_number
 from engramlog_server.projections.memory.columns import Columns, state_of

@@ -30,10 +30,9 @@ from engramlog_server.projections.language.contradiction.relation import compare
 from engramlog_server.projections.language.extraction.rules import questions, read_turn
 from engramlog_server.projections.language.extraction.shape import ExtractedStatement, StatedTriple
 from engramlog_server.projections.language.patterns import regex
-from engramlog_server.projections.language.polarity import polarity
 from engramlog_server.projections.language.prompt_text import is_chinese, one_line
 from engramlog_server.projections.language.sensitivity.level import at_most, detect_sensitivity
-from engramlog_server.projections.language.similar import similarity
+from engramlog_server.projections.language.similar import polarity, similarity
 from engramlog_server.projections.language.text import kept_tokens
 from engramlog_server.projections.lifecycle.decision import Decision, use_of
 from engramlog_server.projections.lifecycle.extraction import mark

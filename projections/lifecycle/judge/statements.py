@@ -32,7 +32,7 @@ from engramlog_server.events.catalogue import (
     MemoryRevised,
 )
 from engramlog_server.events.cipher import SECRET_BYTES
-from engramlog_server.events.entry import digest
+from engramlog_server.events.envelope import digest
 from engramlog_server.events.standing import PERSONS
 from engramlog_server.events.trust import ASSERTED, IMPORTED, PROPOSED, TRUSTS, overrides
 from engramlog_server.events.vocabulary import Actor, Category, Trust
@@ -45,10 +45,9 @@ from engramlog_server.projections.language.extraction.fleeting import for_a_time
 from engramlog_server.projections.language.extraction.rules import read_turn
 from engramlog_server.projections.language.extraction.shape import ExtractedStatement, StatedTriple, TurnText
 from engramlog_server.projections.language.extraction.taking_back import Taken
-from engramlog_server.projections.language.polarity import polarity, speaks_from_its_day
 from engramlog_server.projections.language.questions import asks_another
 from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
-from engramlog_server.projections.language.similar import similarity
+from engramlog_server.projections.language.similar import polarity, similarity, speaks_from_its_day
 from engramlog_server.projections.language.statements import normalised, statement, statements_in
 from engramlog_server.projections.lifecycle.decision import Decision
 from engramlog_server.projections.lifecycle.judge.known import (
@@ -70,7 +69,7 @@ from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.kind import created, is_statement
 from engramlog_server.projections.memory.record import DAY, SECRET, Memory
 from engramlog_server.projections.memory.rejection import refusing
-from engramlog_server.projections.ranking.times import times_in
+from engramlog_server.projections.ranking.search_request import times_in
 from engramlog_server.projections.views.view import OwnerView
 
 MOST_REASON = 300

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from engramlog_server.api.services.keys import AccessFollower
-from engramlog_server.events.entry import dedupe_field
-from engramlog_server.events.envelope import canonical
+from engramlog_server.events.envelope import canonical, dedupe_field
 from engramlog_server.events.errors import StoreUnavailable
 from engramlog_server.events.partitions import ACCESS, LogKeys, access_id, dedupe_bucket, partition_of
 from engramlog_server.projections.access.keys import MadeKey, make_key

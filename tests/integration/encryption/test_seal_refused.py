@@ -10,7 +10,7 @@ import redis
 
 from engramlog_server.consumers.encryption import NotEqual
 from engramlog_server.consumers.fold.presence import LEASE_MS, Presence
-from engramlog_server.events.entry import fingerprint
+from engramlog_server.events.envelope import fingerprint
 from engramlog_server.events.errors import DamagedState, KeyUnavailable, LogGap, OtherFormat, StoreFull, StoreMismatch
 from engramlog_server.events.heads import Head
 from engramlog_server.events.partitions import STORE_KEY, LogKeys, partition_of

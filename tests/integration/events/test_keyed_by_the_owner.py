@@ -9,7 +9,7 @@ import pytest
 
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.consumers.fold.rebuild import rebuild_partition
-from engramlog_server.events.entry import keyed
+from engramlog_server.events.envelope import keyed
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.projections.fold.changelog import Entry, unpack

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.consumers.fold.held import (
+from engramlog_server.consumers.fold.worker import (
     even_most,
     is_free,
     next_aside,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.events.redis.admission import APPEND_FULL, Debt, Room, append_bytes, fold_bytes, refusal
+from engramlog_server.events.redis.log import APPEND_FULL, Debt, Room, append_bytes, fold_bytes, refusal
 from tests.rows import each_row
 
 MIB = 1 << 20

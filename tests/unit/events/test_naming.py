@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.events.entry import Naming
-from engramlog_server.events.envelope import derived_id
+from engramlog_server.events.envelope import Naming, derived_id
 from engramlog_server.events.errors import StoreMismatch
 from tests.rows import each_row
 

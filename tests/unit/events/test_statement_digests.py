@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.events.entry import MOST_STATEMENTS, NOTHING_STATED, Stated, digest, read, written
+from engramlog_server.events.envelope import MOST_STATEMENTS, NOTHING_STATED, Stated, digest, read, written
 from tests.rows import each_row
 
 SECRET = bytes(range(32))

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.api.http.listener import OF_THIS_MACHINE, Certificate
+from engramlog_server.api.http.serve import OF_THIS_MACHINE, Certificate
 from engramlog_server.events.errors import BadSetting
 from engramlog_server.ops.clock import now
 from engramlog_server.ops.listeners import (

@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from engramlog_server.api.http.listener import claim
-from engramlog_server.api.http.serve import listening
+from engramlog_server.api.http.serve import claim, listening
 from engramlog_server.events.errors import BadSetting
 from tests.patience import PATIENCE
 

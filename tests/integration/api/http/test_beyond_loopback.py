@@ -15,8 +15,15 @@ from typing import Any
 import httpx2
 import pytest
 
-from engramlog_server.api.http.listener import Certificate, Listener, operating_paths
-from engramlog_server.api.http.serve import ConnectionLimits, Listening, Server, serve
+from engramlog_server.api.http.serve import (
+    Certificate,
+    ConnectionLimits,
+    Listener,
+    Listening,
+    Server,
+    operating_paths,
+    serve,
+)
 from engramlog_server.ops.clock import now
 from tests.given.access.certificates import NOW, Pair, certificate
 from tests.given.http import SHOWN, TOKEN, HttpStore, app_of, created, http_store

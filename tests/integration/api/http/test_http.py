@@ -20,8 +20,8 @@ import engramlog_server.api.cli.commands.write  # noqa: F401 - registers its com
 from engramlog_server.api.cli.main import run
 from engramlog_server.api.http import routing as parsing
 from engramlog_server.api.http.guard import OTHERS, SMALL, limit_of
-from engramlog_server.api.http.listener import check_host
 from engramlog_server.api.http.routing import read_json
+from engramlog_server.api.http.serve import check_host
 from engramlog_server.events.errors import BadSetting
 from tests.given.http import HttpStore, app_of, client_of, created, http_store, mentioned
 from tests.patience import PATIENCE

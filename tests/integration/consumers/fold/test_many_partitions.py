@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.consumers.fold import held as held_module
+from engramlog_server.consumers.fold import worker as held_module
 from engramlog_server.consumers.fold import worker as worker_module
 from engramlog_server.consumers.fold.worker import FoldWorker
 from engramlog_server.events.errors import LogGap

@@ -7,7 +7,7 @@ from ipaddress import ip_network
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engramlog_server.api.http.listener import (
+from engramlog_server.api.http.serve import (
     LISTENER,
     OF_THIS_MACHINE,
     Listener,

@@ -8,8 +8,7 @@ from hashlib import blake2b
 import msgspec
 import pytest
 
-from engramlog_server.events.entry import commitment, digest, fingerprint, keyed
-from engramlog_server.events.envelope import Stored, from_micros, utc_text
+from engramlog_server.events.envelope import Stored, commitment, digest, fingerprint, from_micros, keyed, utc_text
 from engramlog_server.events.parameters import DEFAULTS
 from engramlog_server.projections.fold.changelog import (
     DECISIONS,

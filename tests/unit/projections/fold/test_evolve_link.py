@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import structs
 
 from engramlog_server.events.catalogue import FactAsserted, FactRetracted
-from engramlog_server.events.entry import DIGEST_BYTES
+from engramlog_server.events.envelope import DIGEST_BYTES
 from engramlog_server.projections.memory.record import MAX_EDGES, MAX_FACTS, Edge, Memory, MemoryTriple
 from tests.given.events import (
     Story,

@@ -9,8 +9,7 @@ from itertools import repeat
 import pytest
 
 from engramlog_server.events.catalogue import EventDiscarded
-from engramlog_server.events.entry import digest
-from engramlog_server.events.envelope import Stored
+from engramlog_server.events.envelope import Stored, digest
 from engramlog_server.events.errors import UndecodableEvent
 from engramlog_server.projections.fold import owner
 from engramlog_server.projections.fold.changelog import DECISIONS

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from engramlog_server.events.entry import digest
+from engramlog_server.events.envelope import digest
 from engramlog_server.projections.embedding.meaning import KEY_BYTES, NO_SECRET, content_key
 from engramlog_server.projections.index.meaning_index import MeaningIndex
 from engramlog_server.projections.memory.record import Memory, with_changes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engramlog_server.projections.language import lexicon
 from engramlog_server.projections.language.contradiction.relation import NOT, marked, written
-from engramlog_server.projections.language.polarity import polarity
+from engramlog_server.projections.language.similar import polarity
 from engramlog_server.projections.memory.tags import _word_tags
 from tests.rows import each_row
 

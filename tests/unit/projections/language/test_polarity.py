@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.language.polarity import difference, opposite, polarity, speaks_from_its_day, wording
+from engramlog_server.projections.language.similar import difference, opposite, polarity, speaks_from_its_day, wording
 from tests.rows import each_row
 
 POLARITIES = [

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engramlog_server.events.envelope import micros
-from engramlog_server.projections.ranking.times import (
+from engramlog_server.projections.ranking.search_request import (
     MOST,
     DateShares,
     TimeRange,

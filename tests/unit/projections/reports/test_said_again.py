@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from engramlog_server.events.catalogue import Ground
-from engramlog_server.events.entry import digest, written
-from engramlog_server.events.envelope import WORDS, AnyEvent, Stored, decode, without_words
+from engramlog_server.events.envelope import WORDS, AnyEvent, Stored, decode, digest, without_words, written
 from engramlog_server.projections.language.statements import STATEMENT_RULES, statement
 from engramlog_server.projections.reports.erasure import LEAST_SHARE, SaidAgain, Sayings, words_in
 from tests.given.events import Told, created, secret_of, shown, stored
