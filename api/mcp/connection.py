@@ -13,28 +13,26 @@ that it can be asked for again.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, NamedTuple
-
-from engramlog_server.api.checks import asked_by, caller_in_hand, check_owner
-from engramlog_server.events.errors import AccessDenied, InputError, refused
-from engramlog_server.projections.access.caller import Caller
-
-if TYPE_CHECKING:
-    from engramlog_server.api.application import Application, Opener
-    from engramlog_server.api.operations.definition import Operation
-import re
-from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import orjson
 from mcp_types import CallToolResult, TextContent
 
+from engramlog_server.api.checks import asked_by, caller_in_hand, check_owner
 from engramlog_server.api.choices import decoded_id, encoded_id
+from engramlog_server.events.errors import AccessDenied, InputError, refused
 from engramlog_server.events.text import without_hidden
+from engramlog_server.projections.access.caller import Caller
 from engramlog_server.projections.prompt.block import OPEN
+
+if TYPE_CHECKING:
+    from engramlog_server.api.application import Application, Opener
+    from engramlog_server.api.operations.definition import Operation
+
 
 _OWNER: ContextVar[str] = ContextVar("owner")
 WhoAsks = Callable[["Application"], Caller]
