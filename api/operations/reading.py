@@ -142,7 +142,7 @@ SEARCH = Operation(
     " `engramlog search alice coffee --as-of 2026-03-03 --known 2026-03-03`",
     folds=True,
     traces=TRACED,
-    together="engramlog_server.api.services.reading:found_together",
+    together="engramlog_server.api.services.sharing:found_together",
 )
 
 

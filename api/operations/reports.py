@@ -176,7 +176,7 @@ CONTEXT = Operation(
     more="Standard output has only the block; standard error says what did not fit.",
     example='Example: `engramlog context alice "What should I drink tonight?" --session s1 --budget 800`',
     folds=True,
-    together="engramlog_server.api.services.reading:block_together",
+    together="engramlog_server.api.services.sharing:block_together",
 )
 CLEANUP = Operation(
     name="cleanup",

@@ -4,16 +4,11 @@ A question is compared by its words and, if an embedder is set, by its meaning.
 
 A **cursor** names the position and the instant at which the first page was answered, and how many results came before: the next
 page is read as of there, so that pages neither repeat nor skip whatever has changed meanwhile. What was deleted since is left out.
-
-Own and shared memory in one answer: what several owners have to one question. Pure.
-
-Each owner is asked by a call of its own, so access, withholding and records are those of that owner, and nothing of one is
-in the memories of another. Here their answers are joined.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
@@ -38,7 +33,7 @@ from engramlog_server.api.checks import (
     told_lines,
     told_times,
 )
-from engramlog_server.api.choices import BUDGET, MOST_CHANGES
+from engramlog_server.api.choices import MOST_CHANGES
 from engramlog_server.api.services.accesses import AccessRecorder, Read
 from engramlog_server.api.services.histories import ORDERS, Histories, HistoryPage, page_asked
 from engramlog_server.api.snapshots import Snapshot
@@ -55,10 +50,9 @@ from engramlog_server.projections.embedding.choosing import compares_nothing
 from engramlog_server.projections.embedding.meaning import KnownVectors, Sense
 from engramlog_server.projections.fold.links import with_events
 from engramlog_server.projections.language.contradiction.change import Alike, no_model
-from engramlog_server.projections.language.prompt_text import estimated_tokens, is_chinese
+from engramlog_server.projections.language.prompt_text import is_chinese
 from engramlog_server.projections.laws.modes import Mode
 from engramlog_server.projections.memory.record import SECRET
-from engramlog_server.projections.prompt.block import LEAST_BUDGET, PARTS, STABLE, TITLES
 from engramlog_server.projections.ranking.question import MeantQuestion, Senses
 from engramlog_server.projections.ranking.recall import search
 from engramlog_server.projections.ranking.search_request import (
@@ -696,131 +690,3 @@ class Reader(MeaningReader):
         asked = page_asked(owner, memory_id, 1 if bounded else None, None, ORDERS[0], {**times, "at": None})
         answer, place = self._why(owner, memory_id, asked, {**times, "at": None})
         return {"id": answer["id"], "provenance": answer["provenance"], **told_lines(times), **place}
-
-
-RESULTS = 5
-"""Results if no `limit` is given."""
-MOST_OTHERS = 7
-"""Most owners after the first."""
-LABELS = {
-    "en": "[Shared memory of {owner}, who wrote it and is the user in it]",
-    "zh": "[{owner} 的共享记忆：由其记录，其中的“用户”即其本人]",
-}
-HALVES = ("stable", "turn")
-ONLY_FIRST = ("after", "session")
-"""Fields that belong to the first owner alone: a position and a conversation."""
-Ask = Callable[[Mapping[str, Any]], Any]
-"""Calls the service for one owner."""
-Given = Mapping[str, Any]
-
-
-def found_together(ask: Ask, given: Given, owners: Sequence[str]) -> Any:
-    """One page of what a search finds with all owners: the most relevant first, each result with its owner."""
-    if given.get("cursor") is not None:
-        raise refused("cursor", given["cursor"][:80], "none with `owners`: ask for a larger `limit`")
-    others = _others(given, owners)
-    first, *answers = (ask(given), *(ask(_for(given, owner)) for owner in others))
-    asked = [(given["owner"], first), *zip(others, answers, strict=True)]
-    hits = [{**hit, "owner": owner} for owner, answer in asked for hit in answer["results"]]
-    parts = [
-        {
-            **{name: answer[name] for name in ("position", "behind", "total", "withheld") if name in answer},
-            "owner": owner,
-        }
-        for owner, answer in asked
-    ]
-    return {
-        **first,
-        "results": sorted(hits, key=lambda hit: (-hit["relevance"], -hit["score"]))[: given.get("limit", RESULTS)],
-        "total": sum(answer["total"] for _, answer in asked),
-        "withheld": _summed([one for _, answer in asked for one in answer["withheld"]]),
-        "next": None,
-        "owners": parts,
-    }
-
-
-def block_together(ask: Ask, given: Given, owners: Sequence[str]) -> Any:
-    """The block of the first owner, with a part for each other owner under its name, within one budget."""
-    others = _others(given, owners)
-    budget = BUDGET if given.get("budget") is None else given["budget"]
-    share = budget // (len(others) + 1)
-    labels = {owner: _label_tokens(owner) for owner in others}
-    widest = len(HALVES) * max(labels.values(), default=0)
-    if share < LEAST_BUDGET + widest:
-        least = (LEAST_BUDGET + widest) * (len(others) + 1)
-        raise refused("budget", budget, f"at least {least} tokens for {len(others) + 1} owners")
-    stable, most = given.get("stable_budget"), budget - share * len(others) - LEAST_BUDGET
-    if stable is not None and stable > most:  # before anything is recorded of the others
-        raise refused("stable_budget", stable, f"at most {most} tokens; {len(others)} other owners need the rest")
-    answers = [
-        ask({**_for(given, owner), "budget": share - len(HALVES) * labels[owner], "messages": 0, "stable_budget": None})
-        for owner in others
-    ]
-    told = [(owner, answer, _halves(answer)) for owner, answer in zip(others, answers, strict=True)]
-    used = sum(answer["sizes"][half] + labels[owner] for owner, answer, said in told for half in said)
-    own = ask({**given, "budget": budget - used})
-    halves = {
-        half: "\n".join(
-            filter(None, [own[half], *(_labelled(answer[half], owner) for owner, answer, said in told if half in said)])
-        )
-        for half in HALVES
-    }
-    return {
-        **own,
-        **halves,
-        "block": "\n".join(filter(None, halves.values())),
-        "tokens": own["tokens"] + used,
-        "budget": budget,
-        "others": [
-            {
-                **{
-                    name: answer[name]
-                    for name in ("position", "behind", "tokens", "parts", "injected", "recorded")
-                    if name in answer
-                },
-                "owner": owner,
-            }
-            for owner, answer in zip(others, answers, strict=True)
-        ],
-    }
-
-
-def _others(given: Given, owners: Sequence[str]) -> list[str]:
-    others = [one for one in dict.fromkeys(owners) if one != given["owner"]]
-    if len(others) > MOST_OTHERS:
-        raise refused("owners", f"{len(others)} owners", f"at most {MOST_OTHERS} other owners")
-    return others
-
-
-def _for(given: Given, owner: str) -> Given:
-    return {name: value for name, value in given.items() if name not in ONLY_FIRST} | {"owner": owner}
-
-
-def _summed(withheld: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    found: dict[tuple[str, ...], dict[str, Any]] = {}
-    for one in withheld:
-        key = tuple(str(value) for name, value in one.items() if name != "count")
-        count = found[key]["count"] if key in found else 0
-        found[key] = {**one, "count": count + one["count"]}
-    return list(found.values())
-
-
-def _halves(answer: Mapping[str, Any]) -> list[str]:
-    """The halves of a block that say more than the time."""
-    said = {
-        half: [answer["parts"].get(part) for part in PARTS if (part in STABLE) is (half == "stable")] for half in HALVES
-    }
-    return [half for half, parts in said.items() if any(parts)]
-
-
-def _label_tokens(owner: str) -> int:
-    """Tokens that the label of another owner's half takes at most."""
-    return max(estimated_tokens(label.format(owner=owner) + "\n") for label in LABELS.values())
-
-
-def _labelled(text: str, owner: str) -> str:
-    """A part with the name of its owner inside, so that an agent that sends it back sends the name too."""
-    for language, titles in TITLES.items():
-        if titles["frame"] in text:
-            return text.replace(titles["frame"], f"{titles['frame']}\n{LABELS[language].format(owner=owner)}", 1)
-    return text
