@@ -161,8 +161,8 @@ def _strings(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
 
 def said(service: Service) -> str:
     """All that people said in the story, and words taken from it; in the console these stand as they are."""
-    told = [OWNER, STRANGE]
-    for owner in (OWNER, STRANGE):
+    told = [OWNER, STRANGE, "lin"]
+    for owner in (OWNER, STRANGE, "lin"):
         at = f"/v1/owners/{quote(owner, safe='')}"
         for event in service.ask(f"{at}/events?limit=1000")["events"]:
             person = event["actor"] in ("user", "assistant")

@@ -207,10 +207,10 @@ def test_rows_are_proved_in_pieces_of_a_bounded_size(
     lying_open: Depot, made: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = open_backup(made)
-    monkeypatch.setattr(folder, "PAGE_BYTES", 1)
-    pages = [len(page) for number in range(2) for page in folder.entries_of(folder, number, lambda _row: None)]
+    monkeypatch.setattr(backup_folder, "PAGE_BYTES", 1)
+    pages = [len(page) for number in range(2) for page in backup_folder.entries_of(folder, number, lambda _row: None)]
     assert pages == [1] * EVENTS
-    monkeypatch.setattr(folder, "MOST_FIELDS", 3)
+    monkeypatch.setattr(backup_folder, "MOST_FIELDS", 3)
     lying_open.on("new")
     refused(lying_open, made, "has more, or longer, fields of a store")
 

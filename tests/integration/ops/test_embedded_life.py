@@ -29,7 +29,7 @@ import sys
 from pathlib import Path
 from engramlog_server.ops.embedded.server import open_folder
 from engramlog_server.ops.embedded.process import ServerPlan
-from engramlog_server.ops.embedded.lock import connect
+from engramlog_server.ops.embedded.process import connect
 
 folder, role, tied = Path(sys.argv[1]), sys.argv[2], sys.argv[3] == "tied"
 if not tied:
@@ -48,7 +48,7 @@ OPENER = """
 import sys
 from pathlib import Path
 from engramlog_server.ops.embedded.server import open_folder
-from engramlog_server.ops.embedded.lock import connect
+from engramlog_server.ops.embedded.process import connect
 
 with open_folder(Path(sys.argv[1]), "command") as opened, connect(opened.socket_path) as client:
     assert client.set("inside", sys.argv[2], nx=True), f"{sys.argv[2]} met {client.get('inside')}"

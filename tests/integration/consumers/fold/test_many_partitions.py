@@ -17,7 +17,7 @@ from engramlog_server.events.errors import LogGap
 from engramlog_server.events.partitions import LogKeys
 from engramlog_server.events.redis.durability import look, refuse_gap, refuse_gap_seen
 from engramlog_server.events.redis.server import connect
-from engramlog_server.events.redis.wire import AT_ONCE, Script, Wire, open_wire, run_many
+from engramlog_server.events.redis.wire import _AT_ONCE, Script, Wire, open_wire, run_many
 from engramlog_server.projections.redis.builds import BuildKeys
 from engramlog_server.projections.redis.create import open_store
 from engramlog_server.projections.redis.store import release_leases, renew_leases, take_lease
@@ -56,8 +56,8 @@ def test_of_many_leases_each_is_told_and_a_server_that_forgot_the_script_is_give
 
 def test_answers_stay_in_their_order_over_several_writes(wire: Wire) -> None:
     script = Script("same", "return {KEYS[1], ARGV[1]}")
-    asked = [((f"{{e0}}:{n}",), (n,)) for n in range(2 * AT_ONCE + 3)]
-    assert run_many(wire, script, asked) == [[b"{e0}:%d" % n, b"%d" % n] for n in range(2 * AT_ONCE + 3)]
+    asked = [((f"{{e0}}:{n}",), (n,)) for n in range(2 * _AT_ONCE + 3)]
+    assert run_many(wire, script, asked) == [[b"{e0}:%d" % n, b"%d" % n] for n in range(2 * _AT_ONCE + 3)]
 
 
 def test_of_many_logs_the_one_that_is_not_whole_is_told(wire: Wire) -> None:
