@@ -22,7 +22,7 @@ from functools import cache
 import numpy as np
 
 from engramlog_server.projections.embedding.meaning import Sense
-from engramlog_server.projections.index.names import CorrectionIndex
+from engramlog_server.projections.index.correction_index import CorrectionIndex
 from engramlog_server.projections.index.search_index import Scores
 from engramlog_server.projections.language.kin import (
     Somebody,

@@ -22,7 +22,7 @@ from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.projections.checks import Check, counted, unchecked
 from engramlog_server.projections.fold.links import told as basis_told
 from engramlog_server.projections.fold.links import tree
-from engramlog_server.projections.index.names import CorrectionIndex, Strengths
+from engramlog_server.projections.index.correction_index import CorrectionIndex, Strengths
 from engramlog_server.projections.language.keywords import Drawn
 from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from engramlog_server.projections.language.times.bounds import bounded

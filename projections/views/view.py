@@ -31,8 +31,8 @@ from engramlog_server.projections.fold.changelog import Entry
 from engramlog_server.projections.fold.owner import OwnerHistory, OwnerState, fold_on, parameters_of
 from engramlog_server.projections.index.associations import AssociationIndex
 from engramlog_server.projections.index.conversation_index import NONE, ConversationIndex, KeptConversation, talk_then
+from engramlog_server.projections.index.correction_index import CorrectionIndex
 from engramlog_server.projections.index.meaning_index import MeaningIndex
-from engramlog_server.projections.index.names import CorrectionIndex
 from engramlog_server.projections.index.search_index import (
     Bm25Index,
     TermSequence,

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engramlog_server.events.catalogue import SensitivitySet
-from engramlog_server.projections.index.names import CorrectionIndex
+from engramlog_server.projections.index.correction_index import CorrectionIndex
 from engramlog_server.projections.memory.columns import BELOW, GONE, TOLD
 from engramlog_server.projections.views.view import OwnerView
 from tests.given.events import Told, created, deleted, folded, mentioned, merged, negated, revised
