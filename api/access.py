@@ -47,7 +47,7 @@ MADE_WHOLE: tuple[Operation, ...] = tuple(one for one in ALL if not one.apart)
 OF_FILES: tuple[Operation, ...] = tuple(one for one in _ROUTED if one not in ALL)
 """Those that stream lines, or answer pictures; the client has its own verbs of them."""
 NEEDS: Mapping[str, Need] = {**{one.call: one.needs for one in _ROUTED if one.needs is not None}, **BESIDES}
-"""What a caller with a key needs for each call of a service; nobody with a key makes any other call."""
+"""The right that a caller with a key needs for each call of a service. Other calls are refused to keys."""
 _SERVICES = frozenset(call.partition(".")[0] for call in NEEDS)
 _PAST = ("as_of", "known")
 """Names by which a question is about the past."""

@@ -80,7 +80,7 @@ class Application(ABC):
         self._catch_up = catch_up
         self._meanings = meanings
         self._expander: Expander | None = None
-        """What rewords questions, if the process is set to do so."""
+        """Rewords questions by a model; None if no model is set."""
 
     @classmethod
     def services(cls) -> set[str]:

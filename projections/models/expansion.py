@@ -1,10 +1,10 @@
-"""Other words for a question, by a language model: within a time, kept for later, and never more than a wish to look for.
+"""A language model rewords questions: within a time limit, and kept for ten minutes.
 
-A search waits for the model at most its `seconds`. A model that fails, lies, is slow or answers garbage costs that time once: it is
-left alone for a minute, the reason is logged, and the question is searched as it is. The worst that an answer can do is to look for
-something else: terms are short lines of plain words, without a number that the question lacks.
+A search waits for the model at most its `seconds`. If the model fails or is slow, one log line says why,
+questions are searched as they are, and the model is not asked for a minute. A wrong answer can only add results: terms are short
+lines of plain words, without a number that the question lacks.
 
-A question that holds a secret, an address or the like goes to no model, and such a term is not looked for.
+A question that holds a secret, an address or the like goes to no model, and a term that holds one is dropped.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class QuestionExpansion(NamedTuple):
     status: Status
     """`asked` now or `kept` from before; `nothing` of use; `private`: not sent; `busy`, `timeout`, `failed`: searched as it is."""
     terms: tuple[str, ...] = ()
-    """How else the question is put, the best first."""
+    """Other wordings of the question, the best first."""
 
 
 class OtherWords(BaseModel):
@@ -71,7 +71,7 @@ class OtherWords(BaseModel):
 def sendable(query: str) -> str | None:
     """The text that a model is shown, on one line; None if the question holds a secret, an address or the like.
 
-    Line ends hide from the rules what stands side by side once lines are joined: so each form is looked at.
+    A secret may be split over two lines, so the joined forms are checked too.
     """
     sent = one_line(query.strip()[-MOST_SENT:])
     forms = dict.fromkeys((sent, query, one_line(query), "".join(query.splitlines())))
@@ -79,7 +79,7 @@ def sendable(query: str) -> str | None:
 
 
 def cleaned(said: Iterable[str], query: str) -> tuple[str, ...]:
-    """Those of a model's terms that are looked for, in their order, each once, three at most."""
+    """The usable terms of a model, in its order, without doubles, at most three."""
     asked, found = asked_words(query), dict[frozenset[str], str]()
     for text in said:
         term = " ".join("".join(one if one.isprintable() else " " for one in without_hidden(text[:1_000])).split())
@@ -155,7 +155,7 @@ class Expander:
         return None if self._room.acquire(blocking=False) else QuestionExpansion("busy")
 
     def _ask(self, key: tuple[str, str], answer: Future[tuple[str, ...]]) -> None:
-        """Ask the model, keep its terms, also if nobody waits any more, and give them to who waits."""
+        """Ask the model, keep its terms even if nobody waits any more, and hand them to the caller."""
         try:
             terms = other_words(self._chat(), key[1])
         except BaseException as error:  # noqa: BLE001 - told to who waits
@@ -180,7 +180,7 @@ class Expander:
 
 
 def other_words(chat: Chat, sent: str) -> tuple[str, ...]:
-    """Terms by which a question may be widened, cleaned. Raises ModelFailed if the model gives none that can be read."""
+    """Usable terms for a question. Raises ModelFailed if the answer cannot be read."""
     question = json.dumps({"question": sent}, ensure_ascii=False)
     answer, _ = chat.ask(prompt("expand", "zh" if is_chinese(sent) else "en"), question, OtherWords)
     return cleaned(answer.terms, sent)

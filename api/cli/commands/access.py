@@ -25,10 +25,10 @@ from engramlog_server.projections.choices import VERBS_OF_ACCESS
 
 VERBS = tuple(VERBS_OF_ACCESS)
 SHORT = {"use": ("produce", "read", "correct", "delete", "review"), "everything": VERBS}
-"""What stands for several verbs."""
+"""Each of these words means several verbs."""
 SECRET = 3
 MOST_BYTES = 1024 * 1024
-"""Of a file of grants."""
+"""The largest file of grants that is read, in bytes."""
 
 
 class GrantAsked(TypedDict):
@@ -102,7 +102,7 @@ VERBS_TOLD = "\n".join(
 
 
 def grants_asked(told: Given) -> list[GrantAsked] | None:
-    """What the options say; None where none of them was told. Raises InputError."""
+    """Grants that the options name; None without such an option. Raises InputError."""
     given = [name for name in NAMES if told.get(name) not in (None, [])]
     if not given:
         return None

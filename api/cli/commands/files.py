@@ -46,7 +46,7 @@ TurnsOnly = Annotated[bool, told_as(TURNS_ONLY)]
 
 
 class Advance(Protocol):
-    """Told the lines done so far (None: as many as before), and a new name for what is under way where it changes."""
+    """Call with the lines done so far (None: no change), and with a name if another task begins."""
 
     def __call__(self, done: int | None, name: str | None = None) -> None: ...
 

@@ -241,7 +241,7 @@ SAID = ("actor", "occurred_at", "key")
     more=(argument("memory_id", "[ID]", "A memory to grade; what is due without."),),
 )
 def review(call: Call) -> None:
-    """What is due, or one of it graded."""
+    """List memories due for review, or grade one."""
     given = call.given
     owner, memory_id, grade = given["owner"], given["memory_id"], given["grade"]
     if memory_id is None and grade is not None:

@@ -176,7 +176,7 @@ def _short(parameter: Parameter, text: str) -> Parameter:
     more=(Parameter("explain", bool, "Show the parts of each score.", False),),
 )
 def search(call: Call) -> None:
-    """Where nothing is found, whether the owner has anything at all."""
+    """If nothing is found, say whether the owner has any memory."""
     from engramlog_server.api.operations.reading import LIST
 
     (explain,) = call.take("explain")

@@ -48,7 +48,7 @@ LOOK_OPTIONS = tuple(
 
 
 def look_of(call: Call, path: Path | None, otherwise: str = "nothing without --out") -> Look:
-    """How the picture is to look. Raises InputError where that is told and nothing is drawn."""
+    """The look of the picture. Raises InputError if one is chosen and nothing is drawn."""
     from engramlog_server.api.pictures.svg import checked_look
 
     names = [one.name for one in LOOK]
@@ -69,7 +69,7 @@ def look_of(call: Call, path: Path | None, otherwise: str = "nothing without --o
     ),
 )
 def compare(call: Call) -> None:
-    """Of all memories, or of one over time."""
+    """Compare laws for all memories, or for one memory over time."""
     given = call.given
     if given["memory_id"] is None:
         _refuse("without a memory's ID", given, ("since", "until", "points", "out"))
@@ -99,7 +99,7 @@ def _refuse(where: str, given: Given, names: tuple[str, ...]) -> None:
 
 
 def _story(answer: Mapping[str, Any]) -> None:
-    """What touched one memory, and what that did under each law; the curves themselves are drawn or JSON."""
+    """Print each event of one memory and its effect under each law. Curves are a picture or JSON."""
     from engramlog_server.api.cli.show import generic
 
     laws = {
@@ -202,7 +202,7 @@ OF_ONE = {
     subject=(),
 )
 def replay(call: Call) -> None:
-    """What differs, of an owner or of all."""
+    """Print the differences of one owner, or of all."""
     owner, every_owner, processes = call.take("owner", "every_owner", "processes")
     if not every_owner:
         if owner is None:
@@ -249,7 +249,7 @@ def _of_all(answer: Mapping[str, Any]) -> None:
 
 
 def _questions(call: Call) -> list[str]:
-    """Those that were told, and then those of the file."""
+    """The questions of the options, then those of the file."""
     queries, path = call.take("queries", "questions")
     if path is None:
         return list(queries or ())
@@ -267,7 +267,7 @@ TAKEN_BACK = "to take it back: `engramlog set-aside OWNER ... --undo` for a sour
     more=(QUESTIONS, Parameter("yes", bool, "Do it at once and show its reach.", False)),
 )
 def retract(call: Call) -> None:
-    """What it reaches, and then that it is done."""
+    """Print the reach, then what was done."""
     yes, dry_run, reach = call.take("yes", "dry_run", "reach")
     questions = _questions(call)
     if dry_run and (yes or reach):

@@ -161,7 +161,7 @@ NEWEST = 10
     subject=(),
 )
 def events(call: Call) -> None:
-    """Of an owner, or of a partition; a page, what comes, or who spoke."""
+    """Print a page of events of an owner or a partition, follow new ones, or list speakers."""
     sources, times = call.take("sources", "times")
     if sources or times:
         way = "--sources" if sources else "--times"
