@@ -7,7 +7,7 @@ those of the northern half (spring is March to May; the winter of a year begins 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from datetime import date
 from functools import cache
 from re import Match, Pattern
@@ -133,6 +133,11 @@ def weekday(number: int, today: date, *, strictly: bool = False) -> Span | None:
     return days(today.toordinal() - back, 1)
 
 
+def coming_weekday(number: int, today: date) -> Span | None:
+    """The next such day of the week (0: Monday) after today."""
+    return days(today.toordinal() + ((number - today.weekday()) % 7 or 7), 1)
+
+
 def latest(make: Maker, today: date) -> Span | None:
     """What a year's span is in the latest year in which it has begun; marked as meant of any year."""
     for number in range(today.year, max(0, today.year - 9), -1):
@@ -151,15 +156,18 @@ def which(make: Maker, away: int, today: date) -> Span | None:
     return next((span for span in spans if span and (span.after <= now if away < 0 else span.first > now)), None)
 
 
-def day_of_month(number: int, away: Iterable[int], today: date) -> Span | None:
-    """Such a day of the first of the months, so many away from today's, that has it; of several not after today."""
-    months_away = tuple(away)
-    for away_months in months_away:
-        index = today.year * 12 + today.month - 1 + away_months
-        span = day(index // 12, index % 12 + 1, number)
-        if span and (len(months_away) == 1 or span.first <= today.toordinal()):
-            return span._replace(named=False)
-    return None
+def day_of_month(number: int, away: int, today: date) -> Span | None:
+    """Such a day of the month that is so many away from today's; None where it has no such day."""
+    index = today.year * 12 + today.month - 1 + away
+    span = day(index // 12, index % 12 + 1, number)
+    return span and span._replace(named=False)
+
+
+def nearest_day_of_month(number: int, today: date, *, coming: bool) -> Span | None:
+    """The latest such day that is not after today, or the next after today; None where no near month has it."""
+    now = today.toordinal()
+    spans = (day_of_month(number, away, today) for away in (range(3) if coming else range(0, -3, -1)))
+    return next((span for span in spans if span and (span.first > now) is coming), None)
 
 
 def ago(today: date, count: float, unit_days: int) -> Span | None:

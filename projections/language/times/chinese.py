@@ -67,6 +67,20 @@ _FEASTS = cal.table("""
 _OF_FEAST = r"(?=$|[\s，。！？、?,!\0我你他她它咱那这当期假前后是去在有]|的时候)"
 
 
+# Words of a sentence that looks ahead.
+_CLAUSE = 40
+"""Characters about a day in which words that look ahead are looked for."""
+_SENTENCE = regex(r"[。！？；.!?;\n]")
+_AHEAD = regex(
+    r"(?<![重主需首不])要(?![是求点紧])|需要|[应應][该該当當]|(?<![应應])[该該]|打算|[计計][划劃]|[准準][备備]|想(?![起到法])"
+    r"|能不能|可不可以|有空|有[没沒]有(?:空|[时時][间間]|事)|安排|[提][醒]|[预預][约約订訂定]|推荐|推薦|建[议議]"
+    r"|(?:做|干|幹|吃|穿|[买買]|[带帶]|玩)(?:什[么麼]|啥|[点點])|干嘛|怎[么麼][过過]|如何[过過]|去[哪].{0,3}$|去.{1,6}[吗嗎]|吧$"
+)
+_PAST = regex(
+    r"了(?!解)|(?<![怎么麼何])[过過](?![生节節年])|[记記]得|想起|想到|[刚剛]才|曾|[来來]着|[当當][时時]|那天|的是|是.{1,6}的$|[说說]的"
+)
+
+
 def _number(text: str) -> int:
     """A number below 1000 in digits or in Chinese; 0 where it is none."""
     if text.isascii():
@@ -103,8 +117,23 @@ _yearly = partial(yearly, _year)
 
 
 def _day_of_month(match: Match[str], today: date) -> Span | None:
-    away = (_AWAY[match["which"]],) if match["which"] else range(0, -3, -1)
-    return cal.day_of_month(_number(match["day"]), away, today)
+    number = _number(match["day"])
+    if match["which"]:
+        return cal.day_of_month(number, _AWAY[match["which"]], today)
+    return cal.nearest_day_of_month(number, today, coming=_looks_ahead(match))
+
+
+def _weekday(match: Match[str], today: date) -> Span | None:
+    number = min(6, _DAYS.index(match["weekday"]))
+    return cal.coming_weekday(number, today) if _looks_ahead(match) else cal.weekday(number, today)
+
+
+def _looks_ahead(match: Match[str]) -> bool:
+    """Whether the sentence about a phrase is a plan or asks for one: 周日我该做什么."""
+    text, (at, end) = match.string, match.span()
+    before, after = text[max(0, at - _CLAUSE) : at], text[end : end + _CLAUSE]
+    sentence = _SENTENCE.split(before)[-1] + _SENTENCE.split(after)[0]
+    return _AHEAD.search(sentence) is not None and _PAST.search(sentence) is None
 
 
 def _season(match: Match[str], year: int) -> Span | None:
@@ -224,14 +253,14 @@ RULES: tuple[Rule, ...] = (
     (rf"{_WHICH}月(?![亮球光饼色])", _unit_away("month")),
     (
         rf"(?<![每隔整半几两一二三四五六七八九十百\d]){_WEEK}{_WEEKDAY}",
-        lambda of, today: cal.weekday(min(6, _DAYS.index(of["weekday"])), today),
+        _weekday,
     ),
     (r"(?P<near>大前|(?<![以之天周月年])前|昨|今|明|(?<![今以之])后|大后)(?P<part>天|日(?!本))", _near),
     (r"(?P<near>[昨今明])(?:天|日)?(?P<part>[早晚夜])(?:上|晨|间|里)?(?!安|会|报)", _near),
     (
         (
             r"(?<![\d.〇零一二三四五六七八九十第])(?P<which>(?!))?"
-            rf"{_DAY}号(?=$|[\s，。！？?,!\0]|那天|当天|的时候|[我你他她去来做说看吃买见聊到至]|上午|下午|晚上)"
+            rf"{_DAY}号(?=$|[\s，。！？?,!\0]|那天|当天|的时候|[我你他她去来做说看吃买见聊到至要该想]|应该|打算|准备|上午|下午|晚上)"
         ),
         _day_of_month,
     ),

@@ -95,6 +95,31 @@ _ENDED = regex(_DAY_ENDS)
 _AFTER_MONTH = regex(rf"(?:\0|\b(?:{'|'.join(MONTHS)})),? ?$")
 
 
+# Words of a sentence that looks ahead.
+_CLAUSE = 100
+"""Characters about a day in which words that look ahead are looked for."""
+_SENTENCE = regex(r"[.!?;\n]")
+_WHO = r"(?:i|we|you|he|she|they|it)"
+_NOT_DONE = r"(?! (?:\w+ )?have (?:\w+e[dn]|done|gone|left|said|told|met|seen)\b)"
+_AHEAD = regex(
+    rf"\b(?:shall|(?:will|should|must|ought to|supposed to){_NOT_DONE}|going to|gonna|let's|let us|plan|plans|planning"
+    rf"|(?:can|could|may|might) (?:i|we)|{_WHO} (?:need|have|want|would like|plan|hope) (?:to|an?|some)"
+    rf"|(?:do|does) (?:i|we|he|she|they|it) have|(?:am|are|is) {_WHO} (?:free|busy|available|off|away)"
+    r"|(?:am|are|is) (?:\w+ ){0,3}?(?:coming|doing|going|meeting|seeing|visiting|flying|leaving|arriving|happening|cooking|having"
+    r"|driving|working|travell?ing|playing)"
+    r"|remind me to|(?:book|reserve|schedule|arrange|prepare|suggest|recommend) (?:an?|the|some|me|us|my|our))\b|'ll\b"
+)
+_TOLD = regex(
+    rf"\b(?:what|who|whom|where|when|why|how|which|that|because|{_WHO} (?:(?!need\b|feed\b)\w+ed|met|saw|went|said|ate|had|took|made))\b"
+)
+"""What comes after a word that looks ahead, and is told of the past: "to remember what I ate"."""
+_PAST = regex(r"\b(?:did|was|were|had|didn't|wasn't|weren't|ago|told|remember|recall)\b")
+_AHEAD_AFTER = regex(
+    rf",? (?:(?!(?:and|but|who|that|because|told|said|asked)\b)[\w']+ ){{0,4}}?"
+    rf"(?:(?:shall|will|should|must){_NOT_DONE}|(?:am|are|is) going to|(?:need|have|want) to|{_WHO}'ll)\b"
+)
+
+
 def _away(which: str | None) -> int:
     return _AWAY.get(which or "", -1)
 
@@ -169,7 +194,21 @@ def _feast(match: Match[str], today: date) -> Span | None:
 
 
 def _day_of_month(match: Match[str], today: date) -> Span | None:
-    return cal.day_of_month(int(match["day"]), (_AWAY[match["of"]],) if match["of"] else range(0, -3, -1), today)
+    number = int(match["day"])
+    if match["of"]:
+        return cal.day_of_month(number, _AWAY[match["of"]], today)
+    return cal.nearest_day_of_month(number, today, coming=_looks_ahead(match))
+
+
+def _looks_ahead(match: Match[str]) -> bool:
+    """Whether the sentence about a phrase is a plan or asks for one: "What shall I do on Sunday?"."""
+    text, (at, end) = match.string, match.span("time" if "time" in match.re.groupindex else 0)
+    before = _SENTENCE.split(text[max(0, at - _CLAUSE) : at])[-1]
+    if _PAST.search(before):
+        return False
+    return any(not _TOLD.search(before, word.end()) for word in _AHEAD.finditer(before)) or bool(
+        _AHEAD_AFTER.match(text, end, end + _CLAUSE)
+    )
 
 
 def _within(match: Match[str], today: date) -> Span | None:
@@ -198,9 +237,11 @@ def _ago(match: Match[str], today: date) -> Span | None:
 def _weekday(match: Match[str], today: date) -> Span | None:
     number, which = WEEKDAYS.index(match["weekday"]), match["which"]
     if which and which.endswith(("next", "coming")):
-        return cal.days(today.toordinal() + ((number - today.weekday()) % 7 or 7), 1)
+        return cal.coming_weekday(number, today)
     if which == "this":
         return cal.days(today.toordinal() - today.weekday() + number, 1)
+    if not which and _looks_ahead(match):
+        return cal.coming_weekday(number, today)
     return cal.weekday(number, today, strictly=bool(which))
 
 

@@ -10,11 +10,13 @@ from typing import Any
 import pytest
 
 from engramlog_server.api.services.context import Contexts
+from engramlog_server.events.envelope import from_micros
 from engramlog_server.events.errors import InputError, StoreUnavailable
+from engramlog_server.projections.language.times.calendar import WEEKDAYS
 from engramlog_server.projections.prompt.block import PARTS
 from engramlog_server.projections.redis.said import REACHES
 from tests.acceptance.helpers.store import Store
-from tests.given.events import Told, deleted, in_conflict, mentioned, negated, parameters, purged, restored, revised
+from tests.given.events import Told, at, deleted, in_conflict, mentioned, negated, parameters, purged, restored, revised
 from tests.given.events import created as of_the_user
 from tests.given.said import found, said
 from tests.places import ROOT
@@ -82,8 +84,11 @@ def test_core_memories_are_in_every_block_and_related_ones_where_they_match(stor
     assert (ids(answer, "core"), ids(answer, "retrieved")) == (["name"], ["coffee"])
     assert answer["injected"] == ["name", "coffee"]
     assert [one["found"] for one in answer["searches"]] == [1]
-    other = asked(store, owner, "Shall we go swimming?")
-    assert (ids(other, "core"), ids(other, "retrieved")) == (["name"], [])
+    said_on = from_micros(at(store.yesterday)).weekday()
+    coming = f"Shall we go swimming on {WEEKDAYS[said_on]}?", f"我们周{'一二三四五六日'[said_on]}去游泳吗？"
+    for text in ("Shall we go swimming?", *coming):
+        other = asked(store, owner, text)
+        assert (ids(other, "core"), ids(other, "retrieved")) == (["name"], [])
 
 
 def test_an_earlier_conversation_is_shown_only_if_the_message_refers_to_it(store: Store) -> None:

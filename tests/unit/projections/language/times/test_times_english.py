@@ -178,6 +178,41 @@ def test_a_phrase_means_these_days(phrase: str, words: str, start: str, end: str
 
 
 @each_row(
+    ("text", "start"),
+    [
+        ("What shall I do on Sunday?", "2023-06-18"), ("Shall we go swimming on Sunday?", "2023-06-18"),
+        ("I'll see Anna on Monday", "2023-06-19"), ("What should I cook for Sunday?", "2023-06-18"),
+        ("On Sunday, what shall I wear?", "2023-06-18"), ("On Sunday we are going to fly to Rome", "2023-06-18"),
+        ("What am I doing on Thursday?", "2023-06-22"), ("Are we meeting Tom on Monday morning?", "2023-06-19T05:00"),
+        ("Any plans for Sunday?", "2023-06-18"), ("Am I free on Monday?", "2023-06-19"),
+        ("Do I have anything on Monday?", "2023-06-19"), ("Remind me to call mum on Sunday", "2023-06-18"),
+        ("I need a babysitter on Sunday", "2023-06-18"), ("Let's plan a dinner for my family on Sunday", "2023-06-18"),
+        ("What should I do on the 5th?", "2023-07-05"), ("What will I need on the 20th?", "2023-06-20"),
+        ("I ran 5 km. What shall I do on Sunday?", "2023-06-18"),
+    ],
+)  # fmt: skip
+def test_a_plan_or_a_question_about_a_coming_day_means_the_next_such_day(text: str, start: str) -> None:
+    assert [found[1] for found in read(text)] == [start]
+
+
+@each_row(
+    ("text", "start"),
+    [
+        ("What did I do on Sunday?", "2023-06-11"), ("Who came on Sunday?", "2023-06-11"),
+        ("What did Will do on Sunday?", "2023-06-11"), ("What were we going to do on Sunday?", "2023-06-11"),
+        ("Can you tell me what I ate on Sunday?", "2023-06-11"), ("I want to know where we met on Sunday", "2023-06-11"),
+        ("Should I apologise for what I said on Sunday?", "2023-06-11"),
+        ("I must have left my keys there on Sunday", "2023-06-11"), ("On Sunday I told Tom what I will do", "2023-06-11"),
+        ("I'm trying to remember the film on Sunday", "2023-06-11"), ("Book club on Sunday: how was it?", "2023-06-11"),
+        ("What should I have done on the 5th?", "2023-06-05"), ("What shall I do with the photos of last Sunday?", "2023-06-11"),
+        ("What did I cook on Sunday? Shall I cook again?", "2023-06-11"),
+    ],
+)  # fmt: skip
+def test_a_question_about_the_past_means_the_latest_such_day(text: str, start: str) -> None:
+    assert [found[1] for found in read(text)] == [start]
+
+
+@each_row(
     "text",
     [
         "What may the second person march to under the sun?", "How may 5 people share a march?", "You and may go",
