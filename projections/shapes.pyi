@@ -1322,6 +1322,11 @@ class Provenance(LinesTold, Placed):
     id: str
     provenance: OriginTree
 
+class QuestionExpansion(TypedDict):
+    status: Literal["asked", "kept", "nothing", "private", "busy", "timeout", "failed"]
+    terms: list[str]
+    model: str
+
 class RankComparison(TypedDict):
     query: str
     order: str
@@ -1337,6 +1342,7 @@ class RankComparison(TypedDict):
     ranking: str
     search_mode: str
     meaning: str | None
+    expansion: NotRequired[QuestionExpansion | None]
 
 class RankRule(TypedDict):
     rule: str
@@ -1915,11 +1921,6 @@ class OutcomeTold(TypedDict):
     actor: str
     principal: str | None
     linked_by: str
-
-class QuestionExpansion(TypedDict):
-    status: Literal["asked", "kept", "nothing", "private", "busy", "timeout", "failed"]
-    terms: list[str]
-    model: str
 
 class Recorded(TypedDict):
     status: str

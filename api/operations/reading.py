@@ -310,7 +310,7 @@ WHY = Operation(
         LAW.but(description=f"Changes: {LAW.description[0].lower()}{LAW.description[1:]}"),
         text("above", "Also compare its rank with this memory's, for `query`.", "tea", option=Option(help=_ABOVE)),
         text("query", "With `above`: the question by which both are ranked.", "What does she drink?"),
-        *(one.but(description=f"With `above`: {one.description}") for one in (MODE, RANKING, SEARCH_MODE)),
+        *(one.but(description=f"With `above`: {one.description}") for one in (MODE, RANKING, SEARCH_MODE, EXPAND)),
         text("language", "With `above`: language of the sentence, `en` or `zh`. [default: that of `query`]", "zh"),
     ),
     answer="Why",

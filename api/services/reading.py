@@ -127,11 +127,13 @@ class PairAsked(NamedTuple):
     language: str | None
     """Language of the sentence; None: the language of the query."""
     question: MeantQuestion
+    expansion: QuestionExpansion | None
+    """How else a model puts the query; None: as it is."""
 
 
-def _refuse_without_pair(**asked: str | None) -> None:
+def _refuse_without_pair(**asked: str | bool | None) -> None:
     """Raises InputError for what is only asked of two memories."""
-    usual = {"mode": "normal", "ranking": RANKINGS[0], "search_mode": "hybrid", "language": None}
+    usual = {"mode": "normal", "ranking": RANKINGS[0], "search_mode": "hybrid", "language": None, "expand": True}
     for name, value in asked.items():
         if value != usual[name]:
             raise refused(name, value, "nothing without `above` and `query`, which compare two memories")
@@ -579,6 +581,7 @@ class Reader(MeaningReader):
         ranking: str = RANKINGS[0],
         search_mode: str = "hybrid",
         language: str | None = None,
+        expand: bool = True,
         **times: Unpack[TimesAsked],
     ) -> Why:
         """Why a memory weighs what it weighs: factors, changes, provenance. Leaves no trace.
@@ -587,16 +590,16 @@ class Reader(MeaningReader):
         one the origins are bounded too (`nodes_left_out`, `events_left_out`). Raises as `history` does.
 
         `above`, `query`: also why the memory ranks above or below another, as a search of this mode, ranking and search mode ranks
-        both; `language` (`en` or `zh`) of the sentence is the question's by default. Raises InputError if one of the two is missing
+        both; `language` (`en` or `zh`) of the sentence is the question's by default, `expand` as for a search. Raises InputError if one of the two is missing
         or both memories are the same, and NotFound if the owner has no such other memory. A caller who reads below level 2 is
         shown neither changes nor origins (`limited`), because the log does not say which lower level its words have.
         """
         page = page_asked(owner, memory_id, limit, cursor, order, times, {"law": law})
         pair = None
         if above is None and query is None:
-            _refuse_without_pair(mode=mode, ranking=ranking, search_mode=search_mode, language=language)
+            _refuse_without_pair(mode=mode, ranking=ranking, search_mode=search_mode, language=language, expand=expand)
         else:
-            terms = {"ranking": ranking, "search_mode": search_mode}
+            terms = {"ranking": ranking, "search_mode": search_mode, "expand": expand}
             pair = self._pair_asked(owner, (memory_id, above), query, check_mode(mode), terms, language, times)
         answer, place = self._why(owner, memory_id, page, times, pair)
         return {**answer, **told_times(times), **place}
@@ -624,12 +627,16 @@ class Reader(MeaningReader):
         check_terms(terms, with_meaning=self.compares_meaning)
         lines = LineTerms(as_of=times.get("as_of"), known=times.get("known"), after=times.get("after"))
         question = self.question_of(owner, query, terms, **lines)
-        return PairAsked((memory_id, other), query, mode, terms, language, question)
+        present = all(times.get(name) is None for name in ("as_of", "known", "at"))
+        in_words = self._expanded(owner, query, terms) if present else None
+        return PairAsked((memory_id, other), query, mode, terms, language, question, in_words)
 
     def _compare_ranks(self, owner: str, snapshot: Snapshot, pair: PairAsked) -> RankComparison:
         self.memory(snapshot, owner, pair.ids[1])
         zone = snapshot.view.parameters.time_zone
         request = request_of(pair.terms, snapshot.now, zone, with_meaning=self.compares_meaning, reasons=False)
+        if pair.expansion is not None:
+            request = request._replace(expansions=tuple(pair.expansion["terms"]))
         sense = self.sense_of(snapshot.view, owner, pair.question)
         compared = compare_ranks(
             ViewQuery(snapshot.view, snapshot.now, pair.mode), pair.query, pair.ids, request, sense
@@ -650,6 +657,7 @@ class Reader(MeaningReader):
             "ranking": request.ranking,
             "search_mode": request.search_mode,
             "meaning": None if pair.question.told is None else pair.question.told.get("failed"),
+            "expansion": pair.expansion,
         }
 
     def _why(

@@ -217,7 +217,9 @@ TERMS: Mapping[str, _Phrase] = {
     "current": _Phrase(
         "it says what holds now, and stands above what it replaced", "它说的是现在仍成立的，排在被它取代的之前"
     ),
-    "share": _Phrase("a part of the question brought it in", "问题的一部分把它带了进来"),
+    "share": _Phrase(
+        "a part of the question, or other words for it, brought it in", "问题的一部分或另一种说法把它带了进来"
+    ),
     "context": _Phrase("it has more of the tags asked for", "它带有更多所要求的标签"),
     "keyword": _Phrase("its keywords match better", "它的关键词更相符"),
     "time": _Phrase("it is younger", "它更新"),

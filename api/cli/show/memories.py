@@ -37,6 +37,7 @@ from engramlog_server.projections.shapes import (
     LoggedEvent,
     OriginTree,
     Provenance,
+    QuestionExpansion,
     RankComparison,
     Why,
     Withheld,
@@ -255,6 +256,7 @@ def rank_comparison(answer: RankComparison, at: str, console: Console = out) -> 
     console.print(Text(f"{answer['ranking']} ranking, {answer['search_mode']}, {answer['mode']} mode, {at}", "dim"))
     if answer["meaning"] is not None:
         console.print(Text(f"matched by keyword only: {answer['meaning']}", "yellow"))
+    reworded(answer.get("expansion"), console)
     sides = (answer["first"], answer["second"])
     columns = (
         ident(),
@@ -277,6 +279,13 @@ def rank_comparison(answer: RankComparison, at: str, console: Console = out) -> 
         others = f": {', '.join(rule['others'])}" if rule["others"] else ""
         alone = "_alone" if rule["rule"] == "corrected" and not others else ""
         console.print(Text(f"{rule['of']}: {_RULES[rule['rule'] + alone]}{others}", "yellow"))
+
+
+def reworded(expansion: QuestionExpansion | None, console: Console) -> None:
+    """How else a model put the question, if one was asked."""
+    if expansion is not None:
+        asked = " | ".join(expansion["terms"]) or expansion["status"]
+        console.print(Text(f"reworded by {expansion['model']}: {asked}", "dim"))
 
 
 _RULES = {

@@ -7,7 +7,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from engramlog_server.api.cli.app import out
-from engramlog_server.api.cli.show.memories import conflicts, place, standing, withheld
+from engramlog_server.api.cli.show.memories import conflicts, place, reworded, standing, withheld
 from engramlog_server.api.cli.show.tables import Column, figure, ident, instant, tabulate, words
 from engramlog_server.events.text import many
 from engramlog_server.projections.shapes import Associated, Found
@@ -71,9 +71,7 @@ def _told(answer: Found, console: Console) -> None:
         console.print(Text(f"searched {', '.join(bounds)}", "dim"))
     if parts := heard.get("parts"):
         console.print(Text("also asked as: " + " | ".join(parts), "dim"))
-    if expansion := heard.get("expansion"):
-        asked = " | ".join(expansion["terms"]) or expansion["status"]
-        console.print(Text(f"reworded by {expansion['model']}: {asked}", "dim"))
+    reworded(heard.get("expansion"), console)
     synonyms = dict.fromkeys(word for alike in answer["expanded"]["synonyms"].values() for word in alike)
     if synonyms:
         console.print(Text("Synonyms searched: " + ", ".join(synonyms), "dim"))

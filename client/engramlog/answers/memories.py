@@ -293,6 +293,18 @@ class RankRule(Result):
     others: list[str]
 
 
+class QuestionExpansion(Result):
+    """How else a language model puts the question."""
+
+    status: Literal["asked", "kept", "nothing", "private", "busy", "timeout", "failed"]
+    """`asked` now, or `kept` from within ten minutes; `nothing`: no term of use. Else the question was searched as it is: `private`
+    (it holds a secret, an address or the like), `busy` (four questions are with the model), `timeout`, `failed`."""
+    terms: list[str]
+    """What was searched too, at most three."""
+    model: str
+    """Name of the model."""
+
+
 class RankComparison(Result):
     """Why one memory ranks above another for a question, or below it."""
 
@@ -316,6 +328,8 @@ class RankComparison(Result):
     search_mode: str
     meaning: str | None
     """Why meaning was not compared, where it was asked for and failed."""
+    expansion: QuestionExpansion | None = None
+    """Null if no model rewords the query."""
 
 
 class Why(BasisTold, ToldBeside, Place):

@@ -7,7 +7,7 @@ from typing import Literal
 
 from engramlog.answers.base import LinesTold, Place, Placed, Result
 from engramlog.answers.changes import Change
-from engramlog.answers.memories import Card, Withheld
+from engramlog.answers.memories import Card, QuestionExpansion, Withheld
 
 
 class Step(Result):
@@ -80,18 +80,6 @@ class TimeNamed(Result):
     from_: datetime
     to: datetime
     """Not included."""
-
-
-class QuestionExpansion(Result):
-    """How else a language model puts the question."""
-
-    status: Literal["asked", "kept", "nothing", "private", "busy", "timeout", "failed"]
-    """`asked` now, or `kept` from within ten minutes; `nothing`: no term of use. Else the question was searched as it is: `private`
-    (it holds a secret, an address or the like), `busy` (four questions are with the model), `timeout`, `failed`."""
-    terms: list[str]
-    """What was searched too, at most three."""
-    model: str
-    """Name of the model."""
 
 
 class Understood(Result):

@@ -190,8 +190,13 @@ def test_two_installations_at_once_are_one(here: Here) -> None:
 
 
 def test_turns_have_the_git_repository_as_their_project(here: Here) -> None:
-    listed = here.command("list", "alice", "--project", "proj")
-    assert listed["memories"]
+    here.hook("cursor", "prompt", here.payload("cursor", "prompt", prompt="I keep the sextant in the attic"))
+
+    def listed() -> list[Any]:
+        memories = here.command("list", "alice", "--project", "proj", "--limit", "1000")["memories"]
+        return [one for one in memories if "sextant" in one["memory"]]
+
+    assert wait_until(listed)
 
 
 def test_the_project_is_the_repository_also_of_a_worktree(tmp_path: Path) -> None:

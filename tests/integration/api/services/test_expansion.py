@@ -108,6 +108,21 @@ def test_other_searches_and_the_past_give_no_model_the_question(
     assert server.asked == []
 
 
+@pytest.mark.parametrize("how", [{}, {"expand": False}, {"search_mode": "keyword"}, {"at": "2100-01-01T00:00:00Z"}])
+def test_why_one_memory_ranks_above_another_is_told_of_the_same_ranking(
+    opened: Store, server: ModelEndpoint, how: dict[str, Any]
+) -> None:
+    owner = mover(opened)
+    found = asked(opened, owner, limit=10, **how)
+    ranks = {one["id"]: (number, one["score"]) for number, one in enumerate(found["results"], 1)}
+    for one, other in zip(ids(found), [*ids(found)[1:], "m15"], strict=True):
+        told: Any = opened.reader.why(owner, one, above=other, query=QUESTION, **how)["above"]
+        for side in (told["first"], told["second"]):
+            assert (side["rank"], side["score"] and round(side["score"], 6)) == ranks.get(side["id"], (None, None))
+        assert told["expansion"] == found["understood"].get("expansion") or told["expansion"]["status"] == "kept"
+    assert len(server.asked) == (0 if how else 1)
+
+
 def test_a_sensitive_question_is_not_sent(opened: Store, server: ModelEndpoint) -> None:
     answer = asked(opened, mover(opened), "Who lives at 12 Elm Street, London NW1 6XE?")
     assert answer["understood"]["expansion"] == {"status": "private", "terms": [], "model": "small"}
