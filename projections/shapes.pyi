@@ -1752,6 +1752,7 @@ class BlockOf(Placed):
     parts: ContextParts
     injected: list[str]
     recorded: Recorded
+    sizes: NotRequired[PartSizes | None]
 
 class ContextBlock(LinesTold, Placed):
     owner: str
@@ -1921,6 +1922,10 @@ class OutcomeTold(TypedDict):
     actor: str
     principal: str | None
     linked_by: str
+
+class PartSizes(TypedDict):
+    stable: int
+    turn: int
 
 class Recorded(TypedDict):
     status: str

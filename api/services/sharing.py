@@ -73,7 +73,11 @@ def block_together(ask: Ask, given: Given, owners: Sequence[str]) -> Any:
         for owner in others
     ]
     told = [(owner, answer, _halves(answer)) for owner, answer in zip(others, answers, strict=True)]
-    used = sum(answer["sizes"][half] + labels[owner] for owner, answer, said in told for half in said)
+    sizes = {
+        owner: {half: answer["sizes"][half] + labels[owner] if half in said else 0 for half in HALVES}
+        for owner, answer, said in told
+    }
+    used = sum(sum(one.values()) for one in sizes.values())
     own = ask({**given, "budget": budget - used})
     halves = {
         half: "\n".join(
@@ -95,6 +99,7 @@ def block_together(ask: Ask, given: Given, owners: Sequence[str]) -> Any:
                     if name in answer
                 },
                 "owner": owner,
+                "sizes": sizes[owner],
             }
             for owner, answer in zip(others, answers, strict=True)
         ],

@@ -60,6 +60,16 @@ def test_other_owners_are_asked_too_and_each_card_leads_to_its_own_owner(page_of
     assert console.page.get_by_label("Compare with", exact=True).count() == 0
     console.button("Context block").click()
     console.says(re.compile(r"\[Shared memory of shared-2"))
+    lines = console.page.locator(".context .figure").all_inner_texts()
+    sizes = [
+        re.search(rf"^{owner}: stable (\d+), this turn (\d+)$", "\n".join(lines), re.M)
+        for owner in ("shared-1", "shared-2")
+    ]
+    assert all(sizes), lines
+    whole = sum(int(figure) for found in sizes if found for figure in found.groups())
+    used = [int(line.removesuffix(" of 1,500 tokens")) for line in lines if line.endswith(" of 1,500 tokens")]
+    assert (sum(used[:2]), len(used)) == (whole, 3), "each half's tokens, and of both"
+    assert abs(used[2] - whole) <= 1, "an estimate of both is rounded once"
     console.button("Do not ask shared-2").click()
     console.page.wait_for_function("() => !location.hash.includes('with=')")
     assert console.field("Compare with").count() == 1

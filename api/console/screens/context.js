@@ -16,7 +16,8 @@ export function Context({ owner, owners, question, moment }) {
   return html`<div class="form"><${Field} label=${t("ask.context.budget")} kind="number" min="50" max="20000" step="100" value=${budget} onChange=${setBudget} /></div>
     <${Asked} of=${asked}>${(told) => html`<div class="columns context">
       <div><${Half} name="stable" text=${told.stable} told=${told} /><${Half} name="turn" text=${told.turn} told=${told} />
-        ${told.others?.length ? html`<p class="muted figure">${t("ask.context.used", { tokens: number(told.tokens), budget: number(told.budget) })}</p>`
+        ${told.others?.length ? html`<p class="muted figure">${t("ask.context.used", { tokens: number(told.tokens), budget: number(told.budget) })}</p>
+          ${[told, ...told.others].map((of) => html`<p key=${of.owner} class="muted figure">${t("ask.context.of", { owner: plain(of.owner), stable: number(of.sizes.stable), turn: number(of.sizes.turn) })}</p>`)}`
           : html`<p class="muted figure">${t("ask.context.sizes", { stable: number(told.sizes.stable), turn: number(told.sizes.turn), conversation: number(told.sizes.conversation) })}</p>`}
         ${Object.keys(told.dropped).length > 0 && html`<p class="muted">${t("ask.context.dropped", { what: Object.entries(told.dropped).map(([name, count]) => `${t(`ask.context.part.${name}`)}: ${count}`).join(", ") })}</p>`}
       </div>
@@ -28,7 +29,8 @@ export function Context({ owner, owners, question, moment }) {
 
 /** One of two parts: what stays the same from turn to turn, or what is of this turn. */
 function Half({ name, text, told }) {
-  return html`<${Panel} title=${t(`ask.context.${name}`)} actions=${html`${!told.others?.length && html`<${Used} tokens=${told.sizes[name]} budget=${told.budget} />`}<${Copy} text=${text} />`}>
+  const tokens = [told, ...(told.others ?? [])].reduce((sum, of) => sum + of.sizes[name], 0);
+  return html`<${Panel} title=${t(`ask.context.${name}`)} actions=${html`<${Used} tokens=${tokens} budget=${told.budget} /><${Copy} text=${text} />`}>
     <p class="muted">${t(`ask.context.${name}.what`)}</p><${Text} text=${text} /><//>`;
 }
 

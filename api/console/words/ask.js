@@ -66,6 +66,7 @@ words({
   "ask.context.turn": ["This turn's part", "本轮部分"],
   "ask.context.turn.what": ["The time, the conversation, and what answers this question.", "时间、对话，以及与此问题有关的内容。"],
   "ask.context.sizes": ["Tokens: stable {stable}, this turn {turn}, the whole conversation {conversation}", "词元：稳定部分 {stable}，本轮 {turn}，完整对话 {conversation}"],
+  "ask.context.of": ["{owner}: stable {stable}, this turn {turn}", "{owner}：稳定部分 {stable}，本轮 {turn}"],
   "ask.context.part.profile": ["about the user", "关于用户"],
   "ask.context.dropped": ["Dropped to fit the budget: {what}", "因空间省略：{what}"],
   "ask.context.empty": ["The block is empty.", "其中没有内容。"],

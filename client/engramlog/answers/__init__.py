@@ -229,6 +229,7 @@ from engramlog.answers.search import (
     MeaningCompared,
     MemoryUses,
     OutcomeTold,
+    PartSizes,
     Recorded,
     Step,
     SynonymPair,

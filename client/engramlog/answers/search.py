@@ -275,6 +275,13 @@ class Recorded(Result):
     position: str | None = None
 
 
+class PartSizes(Result):
+    """Estimated tokens of the two parts of a block."""
+
+    stable: int
+    turn: int
+
+
 class BlockOf(Placed):
     """What a block for several owners holds of another owner."""
 
@@ -283,6 +290,8 @@ class BlockOf(Placed):
     parts: ContextParts
     injected: list[str]
     recorded: Recorded
+    sizes: PartSizes | None = None
+    """Tokens of this owner in each part of the joint block, with the owner's name; 0 if the part has nothing of the owner."""
 
 
 class ContextBlock(LinesTold, Placed):
@@ -295,7 +304,7 @@ class ContextBlock(LinesTold, Placed):
     turn: str
     """The time, and what belongs to this turn. `block` is both parts."""
     sizes: ContextSizes
-    """Tokens of each part."""
+    """Tokens of each part, those of other owners not counted."""
     tokens: int
     budget: int
     language: str

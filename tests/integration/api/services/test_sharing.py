@@ -116,6 +116,9 @@ def test_a_block_has_a_part_for_each_owner_within_one_budget(whole: Memory) -> N
         "The deploy window is Tuesday at nine"
     ]
     assert set(block.injected) == set(own.injected)
+    sizes = [block.sizes, *(one.sizes for one in block.others)]
+    assert abs(sum(one.stable + one.turn for one in sizes if one) - block.tokens) <= 1, "rounded once"
+    assert (block.others[1].sizes.stable, block.others[1].sizes.turn) == (0, 0)
     assert own.others == []
 
 
