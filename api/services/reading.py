@@ -590,9 +590,10 @@ class Reader(MeaningReader):
         one the origins are bounded too (`nodes_left_out`, `events_left_out`). Raises as `history` does.
 
         `above`, `query`: also why the memory ranks above or below another, as a search of this mode, ranking and search mode ranks
-        both; `language` (`en` or `zh`) of the sentence is the question's by default, `expand` as for a search. Raises InputError if one of the two is missing
-        or both memories are the same, and NotFound if the owner has no such other memory. A caller who reads below level 2 is
-        shown neither changes nor origins (`limited`), because the log does not say which lower level its words have.
+        both; `language` (`en` or `zh`) of the sentence is the question's by default, `expand` as for a search. Raises InputError if
+        one of the two is missing or both memories are the same, and NotFound if the owner has no such other memory. A caller who
+        reads below level 2 is shown neither changes nor origins (`limited`), because the log does not say which lower level its
+        words have.
         """
         page = page_asked(owner, memory_id, limit, cursor, order, times, {"law": law})
         pair = None

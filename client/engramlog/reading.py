@@ -192,7 +192,8 @@ def why(
     """Why a memory weighs what it weighs: every factor, every change (in a `law`'s numbers), where it comes from.
 
     `above`: the id of another memory; the answer's `above` says why the first ranks above or below it for `query`, as `search` with
-    this `mode`, `ranking`, `search_mode` and `expand` ranks both. `language` of its sentence: `en` or `zh`, by default that of `query`.
+    this `mode`, `ranking`, `search_mode` and `expand` ranks both. `language` of its sentence: `en` or `zh`. [default: that of
+    `query`]
     """
     path = memory_path(scope.whose(owner), memory_id)
     asked = {"as_of": spelled(as_of), "known": spelled(known), "after": after, "law": law}

@@ -62,7 +62,7 @@ def test_other_owners_are_asked_too_and_each_card_leads_to_its_own_owner(page_of
     console.says(re.compile(r"\[Shared memory of shared-2"))
     lines = console.page.locator(".context .figure").all_inner_texts()
     sizes = [
-        re.search(rf"^{owner}: stable (\d+), this turn (\d+)$", "\n".join(lines), re.M)
+        re.search(rf"^{owner}: stable (\d+), this turn (\d+)$", "\n".join(lines), re.MULTILINE)
         for owner in ("shared-1", "shared-2")
     ]
     assert all(sizes), lines

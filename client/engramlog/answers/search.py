@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Literal
 
 from engramlog.answers.base import LinesTold, Place, Placed, Result
 from engramlog.answers.changes import Change

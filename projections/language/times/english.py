@@ -110,7 +110,8 @@ _AHEAD = regex(
     r"|remind me to|(?:book|reserve|schedule|arrange|prepare|suggest|recommend) (?:an?|the|some|me|us|my|our))\b|'ll\b"
 )
 _TOLD = regex(
-    rf"\b(?:what|who|whom|where|when|why|how|which|that|because|{_WHO} (?:(?!need\b|feed\b)\w+ed|met|saw|went|said|ate|had|took|made))\b"
+    r"\b(?:what|who|whom|where|when|why|how|which|that|because"
+    rf"|{_WHO} (?:(?!need\b|feed\b)\w+ed|met|saw|went|said|ate|had|took|made))\b"
 )
 """What comes after a word that looks ahead, and is told of the past: "to remember what I ate"."""
 _PAST = regex(r"\b(?:did|was|were|had|didn't|wasn't|weren't|ago|told|remember|recall)\b")
