@@ -235,8 +235,11 @@ class PartitionFolder:
             if outcome.events == 0:
                 outcome = self._discard(decoded)
             if self._lane.figures is not None:
-                times = (stored.recorded for stored, _ in decoded[: outcome.events])
-                outcome.recorded = [time for time in times if time is not None]
+                done = decoded[: outcome.events]
+                outcome.recorded = [stored.recorded for stored, _ in done if stored.recorded is not None]
+                outcome.read = [
+                    (stored.owner, event) for stored, event in done if not isinstance(event, UndecodableEvent)
+                ]
             decoded = decoded[outcome.events :]
             self._commit(outcome)
         self._trim(fresh)

@@ -204,6 +204,20 @@ class FoldCollector(Collector):
         for figure, count in told.tally.counts.items():
             counted.add_metric([figure], count)
         yield counted
+        answers = told.answers
+        yield CounterMetricFamily(
+            "engramlog_fold_answers",
+            "Answers whose prompt had memories, as this worker folded them; each turn counts once.",
+            value=answers.answers,
+        )
+        reported = CounterMetricFamily(
+            "engramlog_fold_answer_outcomes",
+            "Of these answers those whose task was reported, by the first report: task_success or task_failure.",
+            labels=["outcome"],
+        )
+        for outcome, count in answers.outcomes.items():
+            reported.add_metric([outcome], count)
+        yield reported
 
 
 ANSWERED, REFUSED, UNKNOWN = "answered", "refused", "none"

@@ -152,6 +152,8 @@ class Outcome:
     """Owners of whom as much waits as may, and did not before."""
     recorded: Sequence[int] = ()
     """When its events were appended, microseconds since 1970, as far as the log tells and somebody counts."""
+    read: Sequence[tuple[str, AnyEvent]] = ()
+    """Its events with their owners, where somebody counts."""
 
     def count(self, owner: str, before: int, now: int) -> None:
         """What waits of an owner, before and after an event."""

@@ -262,10 +262,15 @@ def asks(text: str) -> bool:
 SAME_FORM = 0.6
 """Share of the words of two questions that stand in both in the same order, from which one has the form of the other."""
 _ASKED_WITH = regex(
-    "几点|几时|什么时[候间]|何时|多久|多少|多长|什么|怎么样?|如何|哪[里儿个些]?|可以|能不能|是不是|应该|需要|要|该|能|得|会|是|请|我|你|的|了|呢|吗|吧|在|把|给|去|来|有|几",
+    "几点|几时|什么时[候间]|何时|多久|多少|多长|什么|怎么样?|如何|哪[里儿个些]?|可以|能不能|是不是|应该|需要|要|该|能|得|会|是|请|我|你|咱|们|的|了|呢|吗|吧|在|把|给|去|来|有|几",
     2,
 )
 """Words by which a Chinese question asks: they name nothing."""
+_ANYBODY = regex(
+    r"\b(how (?:do|can|could|should|would)|(?<!how )(?:can|could|should|would|must)) (?:i|you|we|one)\b", 2
+)
+"""Anybody who does it: "How do you descale it?" and "How do I ...?" ask the same."""
+_THEIRS = regex(r"\b(?:my|your|our|one's)\b", 2)
 
 
 def asks_another(a: str, b: str) -> bool:
@@ -287,6 +292,8 @@ def asks_another(a: str, b: str) -> bool:
 
 
 def _asked_words(question: str) -> list[str]:
+    asked, times = _ANYBODY.subn(r"\1", question)
+    question = _THEIRS.sub(" ", asked) if times else question
     return [stem(word) if word.isascii() else word for word in wording(question) if word != "?"]
 
 

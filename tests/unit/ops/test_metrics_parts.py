@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from threading import Event as Flag
 from typing import Any
 
@@ -12,12 +13,15 @@ from prometheus_client import CollectorRegistry, generate_latest
 from engramlog_server.api.http.metrics import KEPT, LATE, STATUS, Scrape, StoreCollector, readings
 from engramlog_server.api.http.ports import bound
 from engramlog_server.api.services.capacity import AppendOnlyFile, Kept, Supervision
-from engramlog_server.consumers.fold.figures import FoldFigures, Spread
+from engramlog_server.consumers.fold.figures import MOST_NAMES, AnswerFigures, FoldFigures, Spread
+from engramlog_server.events.envelope import decode
 from engramlog_server.events.errors import BadSetting, StoreUnavailable
 from engramlog_server.events.partitions import PASSING
-from engramlog_server.ops.metrics import SETTING, ports_of, refuse_taken
+from engramlog_server.ops.metrics import SETTING, ports_of, refuse_taken, worker_registry
 from engramlog_server.projections.fold.partition import Outcome
 from tests.given.a_status import STATUS as AN_ANSWER
+from tests.given.events import reinforced, shown, stored
+from tests.given.said import injected, said
 from tests.patience import PATIENCE
 from tests.rows import each_row
 
@@ -172,6 +176,88 @@ def test_from_append_to_fold_is_by_redis_s_clock_and_never_below_nothing() -> No
     assert (counts["0.001"], counts["10.0"], counts["60.0"], counts["+Inf"]) == (1, 1, 2, 2)
     assert figures.latency.sum == pytest.approx(30, abs=5)
     assert (figures.events, figures.commits, figures.held) == (2, 1, 3)
+
+
+TASKS: list[tuple[str, list[Any], tuple[int, int, int]]] = [
+    ("no report", [injected("a", turn_id="q1"), said("q1", "?")], (1, 0, 0)),
+    (
+        "one turn in two prompts, reported for two memories",
+        [
+            injected("a", "b", turn_id="q1"),
+            injected("b", turn_id="q1"),
+            reinforced("a", outcome="task_success", turn_id="q1"),
+            reinforced("b", outcome="task_success", turn_id="q1"),
+        ],
+        (1, 1, 0),
+    ),
+    (
+        "by a reply that names its turn, by one that follows, by a turn that nobody named",
+        [
+            injected("a", turn_id="q1"),
+            said("r1", "so", role="assistant", reply_to="q1"),
+            injected("a", turn_id="q2", session="s2"),
+            said("q2", "?", session="s2"),
+            said("r2", "so", role="assistant", session="s2"),
+            injected("a", session="s3"),
+            said("q3", "?", session="s3"),
+            *(reinforced("a", outcome="task_failure", turn_id=name) for name in ("r1", "r2", "q3")),
+        ],
+        (3, 0, 3),
+    ),
+    (
+        "by a memory of the session's prompt, and not by one that it had not",
+        [
+            injected("a", turn_id="q1"),
+            replace(reinforced("b", outcome="task_success"), extra={"session_id": "s1"}),
+            replace(reinforced("a", outcome="task_failure"), extra={"session_id": "s1"}),
+        ],
+        (1, 0, 1),
+    ),
+    (
+        "another question in the session is another turn, and uses are no outcome",
+        [
+            injected("a", turn_id="q1"),
+            said("q2", "and?"),
+            reinforced("a", outcome="task_success", turn_id="q2"),
+            reinforced("a", outcome="used", turn_id="q1"),
+            shown("a", via="recall"),
+        ],
+        (1, 0, 0),
+    ),
+]
+
+
+@each_row("told, events, counts", TASKS)
+def test_answers_count_once_and_their_first_report_is_their_outcome(
+    told: str, events: list[Any], counts: tuple[int, int, int]
+) -> None:
+    figures = FoldFigures()
+    read = [("ada", decode(one.kind, one.body)) for one in stored(events)]
+    figures.committed(Outcome(0, len(read), b"", b"", events=len(read), read=read))
+    registry = worker_registry(figures)
+    found = [
+        registry.get_sample_value("engramlog_fold_answers_total"),
+        *(
+            registry.get_sample_value("engramlog_fold_answer_outcomes_total", {"outcome": outcome})
+            for outcome in ("task_success", "task_failure")
+        ),
+    ]
+    assert tuple(found) == counts, told
+
+
+def test_an_old_answer_is_let_go_of() -> None:
+    figures = AnswerFigures()
+    asked = [
+        decode(one.kind, one.body) for one in stored([injected("a", turn_id=f"q{n}", session=None) for n in (1, 2)])
+    ]
+    (report,) = stored([reinforced("a", outcome="task_success", turn_id="q1")])
+    late = decode(report.kind, report.body)
+    for event in (asked[0], *[asked[1]] * 3):
+        figures.add("ada", event)
+    for number in range(MOST_NAMES):
+        figures.add(f"owner {number}", asked[1])
+    figures.add("ada", late)
+    assert (figures.answers, figures.outcomes["task_success"]) == (2 + MOST_NAMES, 0)
 
 
 def test_workers_have_a_port_each_or_a_free_one() -> None:
