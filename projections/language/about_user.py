@@ -300,16 +300,30 @@ _I_CHINESE = (
     "(?:我(?:们)?(?!的?(?:{0}|朋友|同[事学桌]|邻居|室友|老师|老板))[^，。！？,!?我想会要算望没不别可能如若]{{0,{1}}}?)"
 )
 """The speaker and up to so many characters behind, but not one of their people."""
+_WHEN_CHINESE = (
+    "(?:最近|今[天早晚]|昨[天晚]|前天|[早晚]上|上午|中午|下午|傍晚|睡前|饭后|上?周末|[这上]周|周[一二三四五六日天]|假期|国庆|春节|平时|有空|经常|常常"
+    "|每[天周晚]|天天|一直|第[一二三四五六七八九十]+次|终于|又|也|还|正在|在|刚刚?|自己|偷偷|顺便|随便|开始|坚持"
+    "|[和跟带陪](?!我)[^，。！？,!?不没]{1,6}?(?=一?起?去)|(?:[^，。！？,!?]{1,4}[完后时])?大家一起|一起|老是|总是|用[^，。！？,!?]{1,6}?(?=[炖煮烤炒蒸做拍]))"
+)
+"""What stands before a verb without a subject, which then is the speaker's: 晚上吃了烧烤, 带女儿去爬山."""
 _DOING_CHINESE = regex(
     lambda: (
-        rf"(?:{_I_CHINESE.format(chinese_kin(), 6)}"
-        r"|^(?:最近|今天|昨天|昨晚|上?周末|平时|有空|经常|常常|每天|一直|又|也|还|正在|在|刚刚?)+)"
+        rf"(?:{_I_CHINESE.format(chinese_kin(), 6)}|^{_WHEN_CHINESE}+)"
         rf"(?<![大中小同])(?!学[校生期院历])(?P<doing>(?:{either(words('doing', 'chinese'))})[了过着]?"
         r"(?P<what>[^，。！？,!?]{1,12}))"
     )
 )
+_BARE = regex(
+    lambda: (
+        rf"^(?P<doing>(?:{either(words('doing', 'chinese'))})(?<!了)[了过](?![你您吗吧没])(?P<what>[^，。！？,!?]{{1,12}}))"
+    )
+)
+"""A sentence that begins with what was done is about its speaker: 买了一把吉他."""
 _ACTIVE = regex(
-    lambda: rf"{_I_CHINESE.format(chinese_kin(), 10)}(?P<doing>(?P<what>{either(words('activities', 'chinese'))}))"
+    lambda: (
+        rf"(?:(?<![让叫劝])(?!我们?[^，。]{{0,3}}[给教]){_I_CHINESE.format(chinese_kin(), 10)}|^{_WHEN_CHINESE}+)"
+        rf"(?P<doing>(?P<what>{either(words('activities', 'chinese'))}))"
+    )
 )
 _GOES_ON = regex(
     lambda: (
@@ -341,8 +355,9 @@ def doings(text: str) -> Iterator[Doing]:
     """Activities and likings of the speaker of a text, in order."""
     for sentence in sentences(text[:MOST_OF_DOINGS].translate(_APOSTROPHES)):
         led = False
-        for clause in _CLAUSES.split(sentence):
-            forms = (_DOING_ENGLISH, _DOING_CHINESE, _ACTIVE, *((_GOES_ON,) if led else ()))
+        for number, clause in enumerate(_CLAUSES.split(sentence)):
+            more = (_GOES_ON,) if led else () if number else (_BARE,)
+            forms = (_DOING_ENGLISH, _DOING_CHINESE, _ACTIVE, *more)
             found = [] if _UNREAL.search(clause) else [one for form in forms for one in form.finditer(clause)]
             led = bool(found)
             yield from dict.fromkeys(Doing(one["what"].strip(), one["doing"].strip()) for one in found)

@@ -73,7 +73,7 @@ _PLAIN = frozenset(
         "year", "way", "difference", "decision", "step", "friend", "kid", "family", "fam", "lot", "bit", "local", "fun", "part",
         "class",        "advice", "suggestion",
         "东西", "公司", "工作", "爱好者", "用户", "可爱", "事情", "地方", "活动", "生活", "问题", "方法", "建议", "时间", "朋友",
-        "尝试",
+        "尝试", "专业",
     }
 )  # fmt: skip
 """Words that say nothing about what is meant."""
