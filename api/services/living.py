@@ -515,7 +515,7 @@ def _unmeasured(weeks: Sequence[WeekFigures]) -> str | None:
     if any(week["success_share"] is not None for week in weeks):
         return None
     if not any(week["answers"] for week in weeks):
-        return "no prompt with memories is recorded, so reports belong to no answer"
+        return "no prompt with memories is recorded (`context` with `trace`), so reports belong to no answer"
     if any(week["other_success"] or week["other_failure"] for week in weeks):
         return "no report names an answer: report with `turn_id`, or in the session of the prompt"
     return "no task was reported: report task_success or task_failure with `reinforce`"

@@ -223,13 +223,20 @@ def _counting(key: AlikeKey, pieces: Iterable[AlikePiece], ended: int, word: str
 
 
 def _apart(found: Sequence[Alike]) -> list[Alike]:
-    """Without those whose memories another one has all of: the same thing before things of one word, then the most pieces."""
+    """Without those whose memories another one has all of: the same thing before things of one word, then the most pieces.
+
+    Where triples and turns share one word of one person, those with the most pieces stay.
+    """
     kept: list[Alike] = []
+    shared: dict[tuple[str, str, bool], Rule] = {}
     having: dict[str, list[frozenset[str]]] = defaultdict(list)
     for one in sorted(found, key=lambda one: (one.key.rule != "same", -len(one.pieces), one.key)):
         ids = {memory_id: _of_turn(one.memory) for memory_id, one in zip(one.ids, one.pieces, strict=True)}
         turns = frozenset(ids.values())
+        word = (one.key.subject, one.key.what, one.key.negation)
         if any(turns <= other for other in having[min(turns)]):
+            continue
+        if one.key.rule != "same" and shared.setdefault(word, one.key.rule) != one.key.rule:
             continue
         kept.append(one)
         for turn in turns:

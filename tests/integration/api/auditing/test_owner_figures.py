@@ -137,7 +137,7 @@ def test_where_no_report_names_an_answer_the_answer_says_why(store: Store) -> No
     owner = store.owner()
     store.tell(owner, created("I like tea", "tea"))
     assert store.operator.stats(owner)["satisfaction_note"] == (
-        "no prompt with memories is recorded, so reports belong to no answer"
+        "no prompt with memories is recorded (`context` with `trace`), so reports belong to no answer"
     )
     store.tell(owner, reinforced("tea", day=1, outcome="task_success"))
     (week,) = store.operator.stats(owner)["satisfaction"]

@@ -294,6 +294,16 @@ def test_what_turns_say_that_somebody_does_whichever_way_is_proposed(texts, says
     assert [decision.action for decision in planned(again.given(deleted("t1", 15)))] == ["delete"]
 
 
+def test_turns_and_triples_that_share_one_word_are_proposed_once() -> None:
+    likes = [
+        one
+        for n, thing in enumerate(("pottery", "Greek pottery", "pottery from Delft"))
+        for one in said(thing, f"m{n}", 4.0 + n, predicate="likes")
+    ]
+    [one] = planned(turns((*POTS, "I love pottery"), (0, 3, 9, 10), speaker="Ada").given(*likes))
+    assert one.data.summarises == ("t0", "t1", "t2", "t3")  # type: ignore[union-attr]
+
+
 @each_row(
     ("story",),
     [
