@@ -393,7 +393,7 @@ class Keyword(NamedTuple):
     weight: float
     """From 0.3 to 1."""
     source: Source
-    """`user_tag`: given by the user; `llm`: given by whoever extracted the memory; `system`: found here."""
+    """`user_tag`: given by the user; `llm`: given by an agent, a tool of MCP or a model; `system`: found here."""
 
 
 def extracted(text: str, most: int = MOST_KEYWORDS) -> list[Keyword]:

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from engramlog_server.events.envelope import Naming, Stored
 from engramlog_server.events.parameters import DEFAULTS, Parameters
+from engramlog_server.events.trust import ASSERTED, IMPORTED, TRUSTS
 from engramlog_server.projections.checks import UNBOUNDED, Bounds, Check, counted, unchecked
 from engramlog_server.projections.embedding.choosing import VectorsCompared
 from engramlog_server.projections.embedding.meaning import KnownVectors
@@ -225,10 +226,12 @@ def linking_words(memory: Memory) -> tuple[str, ...]:
 
 
 def _given(memory: Memory) -> list[Keyword]:
-    given: Source = "user_tag" if memory.source == "user" else "llm"
-    told: dict[str, Source] = dict.fromkeys(_folded_all(memory.keywords), given)
-    for tag in _folded_all(tag for tag in memory.tags if tag not in TAGS):
-        told.setdefault(tag, "user_tag")
+    by_user = memory.source == "user" and TRUSTS[memory.trust] in (
+        ASSERTED,
+        IMPORTED,
+    )  # not by a tool or a model for them
+    given: Source = "user_tag" if by_user else "llm"
+    told = dict.fromkeys(_folded_all((*memory.keywords, *(tag for tag in memory.tags if tag not in TAGS))), given)
     return [
         Keyword(word, max(LEAST_WEIGHT, round(1.0 - _STEP * place, 2)), source)
         for place, (word, source) in enumerate(list(told.items())[:MOST_KEYWORDS])

@@ -89,7 +89,7 @@ class ExtractedKeyword(Result):
     weight: float
     """From 0.3 to 1."""
     source: str
-    """`user_tag`, `llm` (both given), or `system`: found in its text."""
+    """Who gave it: `user_tag` the user, `llm` an agent, a tool of MCP or a model; `system`: found in its text."""
 
 
 class EarlierText(Result):

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engramlog_server.events.trust import ORDER, Trust
 from engramlog_server.projections.language.keywords import (
     LEAST_WEIGHT,
     MOST_KEYWORDS,
@@ -121,11 +123,21 @@ def test_any_text_gives_unique_lower_case_keywords_within_bounds_and_the_same_on
 
 
 @each_row(
-    ("source", "told"),
-    [("user", "user_tag"), ("assistant", "llm"), ("judge", "llm"), ("system", "llm"), ("import", "llm")],
+    ("source", "trust", "told"),
+    [
+        ("user", "asserted", "user_tag"),
+        ("user", "imported", "user_tag"),
+        ("user", "inferred", "llm"),  # an agent's tool or a model says what the user said, in its own keywords
+        ("user", "proposed", "llm"),
+        ("assistant", "inferred", "llm"),
+        ("judge", "inferred", "llm"),
+        ("system", "inferred", "llm"),
+        ("import", "imported", "llm"),
+    ],
 )
-def test_given_keywords_come_first_and_tell_who_gave_them(source: str, told: str) -> None:
-    found = given_keywords("We met Marta", keywords=("Coffee", "tea"), source=source)
+def test_given_keywords_come_first_and_tell_who_gave_them(source: str, trust: Trust, told: str) -> None:
+    met = memory("We met Marta", keywords=("Coffee", "tea"), source=source)
+    found = [tuple(one) for one in keywords_of(msgspec.structs.replace(met, trust=ORDER[trust]))]
     assert found == [("coffee", 1.0, told), ("tea", 0.95, told), ("marta", found[2][1], "system")]
 
 
@@ -142,7 +154,7 @@ def test_tags_are_keywords_but_for_those_of_context() -> None:
     )
     assert [(word, source) for word, _, source in found] == [
         ("coffee", "llm"),
-        ("holiday", "user_tag"),
+        ("holiday", "llm"),
         ("marta", "system"),
     ]
 
