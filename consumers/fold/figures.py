@@ -109,10 +109,10 @@ class AnswerFigures:
             self._name(answer, owner, "turn", turn.turn_id)
 
     def _reported(self, owner: str, session: str | None, data: MemoryReinforced) -> None:
-        name = (owner, "turn", data.turn_id or "")
-        if data.turn_id is None:
-            name = (owner, "prompt", session or "", data.memory_id)
-        answer = self._names.get(name)
+        if data.turn_id is not None:
+            answer = self._names.get((owner, "turn", data.turn_id))
+        else:
+            answer = self._names.get((owner, "prompt", session or "", data.memory_id))
         if answer is not None and answer.outcome is None:
             answer.outcome = data.outcome
             self.outcomes[data.outcome] += 1
