@@ -77,6 +77,8 @@ _PLAIN = frozenset(
     }
 )  # fmt: skip
 """Words that say nothing about what is meant."""
+_USER_CHINESE = ("用户", "用戶")
+"""The user as triples of Chinese statements name them; turns that name nobody are the `user`'s."""
 _LETS = ("让", "把", "被", "使")
 
 
@@ -233,7 +235,8 @@ def _apart(found: Sequence[Alike]) -> list[Alike]:
     for one in sorted(found, key=lambda one: (one.key.rule != "same", -len(one.pieces), one.key)):
         ids = {memory_id: _of_turn(one.memory) for memory_id, one in zip(one.ids, one.pieces, strict=True)}
         turns = frozenset(ids.values())
-        word = (one.key.subject, one.key.what, one.key.negation)
+        who = "user" if one.key.subject in _USER_CHINESE else one.key.subject
+        word = (who, one.key.what, one.key.negation)
         if any(turns <= other for other in having[min(turns)]):
             continue
         if one.key.rule != "same" and shared.setdefault(word, one.key.rule) != one.key.rule:

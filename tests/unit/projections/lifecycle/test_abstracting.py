@@ -302,6 +302,13 @@ def test_turns_and_triples_that_share_one_word_are_proposed_once() -> None:
     ]
     [one] = planned(turns((*POTS, "I love pottery"), (0, 3, 9, 10), speaker="Ada").given(*likes))
     assert one.data.summarises == ("t0", "t1", "t2", "t3")  # type: ignore[union-attr]
+    likes = [
+        one
+        for n, thing in enumerate(("陶艺", "希腊陶艺", "日本陶艺"))
+        for one in said(thing, f"m{n}", 4.0 + n, predicate="喜欢", subject="用户", text=f"用户喜欢{thing}")
+    ]
+    [one] = planned(turns((*POTS_CHINESE, "我喜欢陶艺"), (0, 3, 9, 10)).given(*likes))
+    assert one.data.summarises == ("t0", "t1", "t2", "t3")  # type: ignore[union-attr]
 
 
 @each_row(
