@@ -15,8 +15,9 @@ search"), length and position filters (Xiao et al. 2008, PPJoin), and bit signat
 `content` is what a short statement says, however it says it: two with equal contents may become one. A likeness in vectors
 proposes; it cannot decide, for "I drink tea every morning" is as near to "I drink coffee every morning" as its paraphrases are.
 So a statement is written in one way: phrases of the list `same_said` by the first of their row, a few ways to build a sentence by
-one of them, times taken out of it. Every word that is left counts, in its order: whoever, not, how many, was, wants to, with
-whom. What no rule knows keeps two statements apart.
+one of them, times taken out of it, phrases of place sorted. Of a statement of one of the `relations` (an allergy, a name, a job, a
+pet, a home) the words that only state the relation are left out. Every other word counts: whoever, not, how many, was, wants to,
+with whom. What no rule knows keeps two statements apart.
 
 Word lists tell whether a statement is negated, and tell reversed statements from repeated ones among texts on one topic
 (memory.md, sections 4 and 5); by themselves they prove nothing. A fact merged wrongly is lost in silence while a missed merge
@@ -235,9 +236,11 @@ class Content(NamedTuple):
     """What a statement says."""
 
     said: tuple[str, ...]
-    """Its words in order; of a Chinese one its characters."""
-    times: frozenset[str]
+    """Its words in order, of an English one its phrases of place and time sorted; of a Chinese one its characters."""
+    times: frozenset[str] = frozenset()
     """When it holds again and again, wherever it stands in the sentence."""
+    relation: str = ""
+    """What it says of somebody, whose usual words are left out of `said`."""
 
 
 @lru_cache(maxsize=1 << 12)
@@ -251,9 +254,9 @@ def content(text: str) -> Content | None:
 Rule = tuple[str, str | Callable[[re.Match[str]], str]]
 
 
-def _rewritten(text: str, rules: tuple[Rule, ...]) -> str:
+def _rewritten(text: str, rules: Iterable[Rule]) -> str:
     for pattern, into in rules:
-        text = re.sub(pattern, into, text)
+        text = " ".join(re.sub(pattern, into, text).split())
     return text
 
 
@@ -267,90 +270,175 @@ def _phrases(language: str) -> tuple[re.Pattern[str], dict[str, str]]:
     return re.compile(rf"(?<=\|)(?:{told})(?=\|)"), first
 
 
-@cache
-def _jobs(language: str) -> str:
-    return either(words("jobs", language))
+_PART = "(?:morning|afternoon|evening|night)"
+_DAY = rf"(?:{_PART}|day|week|weekend|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
+_TIME = rf"(?:every {_DAY}(?: {_PART})?|on {_DAY}s(?: {_PART}s?)?)"
+_WHO = r"(?:i|we|(?:my|our) \w+)"
+_THING = r"((?!not\b)\w+)"
+_PLAIN = r"(?!(?:not|i|we|that|who|and|or|but)\b)[\w'-]+"
+_PHRASE = rf"({_PLAIN}(?: {_PLAIN}){{0,5}}?)"
+_BASE = r"(?:like|hate|prefer|can)"
 
 
-_DAY = r"(?:morning|afternoon|evening|night|day|week|weekend|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
+def _based(found: re.Match[str]) -> str:
+    """A verb in the form that "to drive" and "driving" have in common."""
+    return f"{found[1]} ~{stem(found[2])}"
+
+
+def _begun(found: re.Match[str]) -> str:
+    return f"i have {found[2]} every {found[1].replace('day', 'morning')}"
+
+
 _TURNED: tuple[Rule, ...] = (
-    (r"\b(?:currently|nowadays|at (?:the )?(?:moment|present)|these days|now)\b", " "),
-    (r"\bat all\b|(?<=not )\bany\b", " "),
+    (r"\b(?:currently|nowadays|at (?:the )?(?:moment|present)|these days|now|actually|basically|honestly)\b", " "),
+    (r"\bat all\b|(?<=not )\bany\b|(?:^| )personally\b", " "),
     (r"(?<=not )(?!just\b)(\w+) any\b", r"\1"),
+    (r"\b(?:every single|each)\b(?! other)", "every"),
+    (r"\b(?:no longer|not anymore)\b|\bnot ((?:\w+ )+?)(?:anymore|any more|any longer)$", r"no longer \1"),
+    (r"^(i|we) (?:have )?(?:quit|stopped|given up|gave up) (\w+ing)\b", lambda m: f"{m[1]} no longer ~{stem(m[2])}"),
+    (r"\bno longer (\w+)", lambda m: f"no longer ~{stem(m[1])}"),
     (r"\bnever (?=(?:eats?|drinks?|smokes?)\b)", "not "),
-    (r"^(.+?) (?:is|are) (?:what|something) i (.+)$", r"i \2 \1"),
-    (r"^(.+?) is where (i|(?:my|our) \w+) (.+)$", r"\2 \3 in \1"),
     (r"^i (eat|drink|smoke|have|own|like) no (.+)$", r"i not \1 \2"),
-    (r"\bevery single\b|\beach\b(?! other)", "every"),
     (r"\bi'd rather\b", "i would rather"),
-    (r"^(.+) (?:is|are) part of my (morning|evening) routine$", r"i drink \1 every \2"),
+    (r"'s (?=(?:name|home|job|profession)\b)", " "),
+    # What is said of a thing is said by who does it.
+    (rf"^(.+?) (?:is|are) (?:what|something|one thing|thing)(?: that| which)? ({_WHO}) (.+)$", r"\2 \3 \1"),
+    (rf"^(.+?) is where ({_WHO}) (.+)$", r"\2 \3 in \1"),
+    (r"^(?!my\b|our\b|this\b|that\b|it\b|he\b|she\b|i\b|we\b)(.+?) (is|are) ((?:my|our) .+)$", r"\3 \2 \1"),
 )
 """Before phrases are looked up: ways to build a sentence."""
-_THING = r"((?!not\b)\w+)"
 _TOLD: tuple[Rule, ...] = (
-    (rf"^i (?:have|suffer from) {_THING} allergy$", r"i am allergic to \1"),
-    (rf"^i (?:have|suffer from) allergy to {_THING}$", r"i am allergic to \1"),
-    (r"^(i am allergic to) (\w+)$", lambda found: f"{found[1]} {stem(found[2])}"),
+    (rf"^{_PHRASE} (?:scares?|frightens?|terrif(?:y|ies)) me$", r"i am afraid of \1"),
+    (r"\b(?:is|are) (?:called|named)\b|\b(?:whose )?names? (?:is|are)\b", "~called"),
+    (r"\b(have|has|own|got) ((?:\w+ ){1,4}?)(?:called|named)\b", r"\1 \2~called"),
+    (r"\bhave (?:ability to|skills? to)\b|\b(?:know how|am able) to\b|\bam capable of\b", "can"),
     (rf"^i like {_THING} (?:more|better) than {_THING}$", r"i prefer \1 to \2"),
     (rf"^i (?:prefer|favou?r) {_THING} (?:over|to|rather than) {_THING}$", r"i prefer \1 to \2"),
     (rf"^i (?:would|'d) rather (?:have |drink |eat )?{_THING} than {_THING}$", r"i prefer \1 to \2"),
     (r"^i like (.+) best$", r"i prefer \1"),
+    (rf"^(\w+ing(?: {_PLAIN}){{0,4}}?) suits me (?:better|best)$", r"i prefer \1"),
     (r"^(?:i would rather|my preference is) (?:to )?", "i prefer to "),
     (r"\b(?:love|enjoy)(?= (?:to \w+|\w{2,}ing)\b)", "like"),
-    (r"\b(like|hate|prefer) (?:to (\w+)|(\w{2,}ing))\b", lambda found: f"{found[1]} ~{stem(found[2] or found[3])}"),
+    (rf"\b({_BASE}) (?:to )?(\w+ing|(?<=to )\w+)\b", _based),
+    (r"\b(can) (?!not\b|~)(\w+)\b", _based),
     (r"\blearn to play\b", "learn"),
 )
-_PART = "(?:morning|afternoon|evening)"
-_DRINK = r"(?:my )?(?:(?:cup|mug) of )?(coffee|tea|espresso|matcha|cocoa)"
 _HABITS: tuple[Rule, ...] = (
+    (rf"^(?:my|every) ({_PART}|day)s? (?:always )?(?:begins?|starts?) with {_PHRASE}(?: for me)?$", _begun),
+    (rf"^i (?:(?:can )?not|never) ~?begin (?:my )?({_PART}|day) without {_PHRASE}$", _begun),
+    (rf"^{_PHRASE} (?:is|are) part of my ({_PART}) routine$", r"i have \1 every \2"),
+    (rf"^{_PHRASE} (every {_DAY}) is must(?: for me)?$", r"i have \1 \2"),
+    (rf"\bin ({_PART}) every day\b|\bevery day in ({_PART})\b", lambda m: f"every {m[1] or m[2]}"),
     (
-        rf"^(?:my|every) (morning|day) (?:always )?(?:begins?|starts?) with {_DRINK}(?: for me)?$",
-        r"i drink \2 every morning",
+        rf"\balways\b(.*)\bin ({_PART})\b|\bin ({_PART})\b(.*)\balways\b",
+        lambda m: f"{m[1] or m[4]} every {m[2] or m[3]}",
     ),
-    (rf"^i (?:always )?begin (?:my |every )?(?:day|morning) with {_DRINK}$", r"i drink \1 every morning"),
-    (rf"^i (?:(?:can )?not|never) begin (?:my )?day without {_DRINK}$", r"i drink \1 every morning"),
-    (rf"\b(?:have|take|get|drink) {_DRINK}(?= in {_PART}| every|$)(?=.*\b(?:every|always|in {_PART})\b)", r"drink \1"),
-    (rf"(?<=every morning i )(?:have|take|get|drink) {_DRINK}$", r"drink \1"),
-    (r"\bin morning every day\b|\bevery day in morning\b", "every morning"),
+    (rf"\b(?:have|take|eat|drink) (?:my )?(?:(?:cup|mug) of )?(?=.*\bevery {_DAY})", "have "),
+    (rf"(?<=every )({_DAY}) (i|we) (?:have|take|eat|drink) (?:my )?(?:(?:cup|mug) of )?(?=\w)", r"\1 \2 have "),
 )
-"""What is drunk every day, in which language has more ways than elsewhere."""
-_TIMES = rf"\bevery {_DAY}(?: {_DAY})?\b|\bon {_DAY}s(?: {_DAY}s?)?\b"
-
-
 _SCOPE = re.compile(
-    r"\b(?:not|never|no|only|and|or|but|nor|than|that|who|which|when|while|where|if|because|before|after|since|until|unless|so"
+    r"\b(?:not|never|no|only|and|or|but|nor|than|that|who|which|when|while|where|if|because|before i|after i|since|until|unless|so"
     r"|want|wants|plan|plans|hope|hopes|try|tries|need|needs|begin|begins|stop|stops|prefer|like|likes|hate|hates|love|enjoy"
     r"|would|can|could|may|might|must|should|shall|will|have to|has to"
-    r"|says?|said|tells?|told|thinks?|thought|knows?|knew|believes?|hears?|heard|asks?|asked|promised?)\b|\bi\b.*\bi\b"
+    r"|says?|said|tells?|told|thinks?|thought|knows?|knew|believes?|hears?|heard|asks?|asked|promised?)\b|\b(?:i|we)\b.*\b(?:i|we)\b"
 )
 """Words of which a time is a part or is not: "I do not run every day" and "every day I do not run" say two things."""
+_PLACED = r"\b(?:in|on|at|before|after|during|with|without|near|by|from|for|as)\b"
 
 
 def _english(text: str) -> Content:
     words_of = _rewritten(" ".join(wording(text)), _TURNED)
     phrase, first = _phrases("english")
-    said = phrase.sub(lambda found: first[found[0]], " ".join(words_of.split()))
-    said = re.sub(rf"^(?:i am|my job is) ({_jobs('english')})(?: by (?:profession|trade))?$", r"i work as \1", said)
-    said = re.sub(rf"^({_jobs('english')}) is my (?:job|profession|occupation)$", r"i work as \1", said)
-    said = re.sub(r"^by (?:profession|trade) (?=i work as|i am)", "", said)
+    said = phrase.sub(lambda found: first[found[0]], words_of)
     said = _rewritten(said, _TOLD + _HABITS)
-    if re.search(rf"\balways\b.*\bin {_PART}\b|\bin {_PART}\b.*\balways\b", said):
-        said = re.sub(rf"\bin ({_PART})\b", r"every \1", re.sub(r"\balways\b", " ", said))
     if _SCOPE.search(said):
-        return Content(tuple(said.split()), frozenset())
+        return Content(tuple(said.split()))
     times = frozenset(
-        re.sub(r"^on | (?=s$)|s\b", "", f"{one} ").replace("every ", "").strip() for one in re.findall(_TIMES, said)
+        re.sub(r"^on | (?=s$)|s\b", "", f"{one} ").replace("every ", "").strip()
+        for one in re.findall(rf"\b{_TIME}\b", said)
     )
-    return Content(tuple(re.sub(_TIMES, " ", said).split()), times)
+    rest = " ".join(re.sub(rf"\b{_TIME}\b", " ", said).split())
+    rest = re.sub(rf"^({_PLACED}.+?) (?=(?:i|we)\b)(.+)$", r"\2 \1", rest)
+    if (related := _related(rest.split())) is not None:
+        rest = re.sub(r"\b(?:in|at|for|by)\b", "at", " ".join(related[1]))
+    core, *placed = re.split(rf" (?={_PLACED})", rest)
+    return Content((*core.split(), *sorted(placed)), times, related[0] if related else "")
 
 
-_HAN_DAY = r"(?:早上|上午|中午|下午|晚上)"
-_HAN_TIME = rf"每天{_HAN_DAY}?|每周[一二三四五六日]{_HAN_DAY}?|每(?:个)?周末|每个月|每年"
+class _Relation(NamedTuple):
+    name: str
+    signs: frozenset[str]
+    frames: frozenset[str]
+    named: frozenset[str]
+
+
+@cache
+def _relations(language: str) -> tuple[_Relation, ...]:
+    return tuple(
+        _Relation(
+            row["relation"][0],
+            frozenset(row[language]),
+            frozenset(row["frames"] + row[language]),
+            frozenset(word for name in row["named"] for word in words(name, language)),
+        )
+        for row in rows("relations")
+    )
+
+
+_OWN = {"my": "i", "our": "we"}
+
+
+def _related(said: Sequence[str]) -> tuple[str, list[str]] | None:
+    """The first relation that English words state, and these without those that only state it."""
+    for one in _relations("english"):
+        named = sum(word in one.named for word in said)
+        if not (one.signs or one.named) or (one.named and named != 1) or (one.signs and one.signs.isdisjoint(said)):
+            continue
+        left: list[str] = []
+        for word, after in zip(said, (*said[1:], ""), strict=True):
+            if word in _OWN and (after in one.frames or (after in one.named and one.name != "job")):
+                left.append(_OWN[word])
+            elif word not in one.frames or (after in one.named and word in ("by", "from", "to", "of")):
+                left.append(word)
+        if one.name == "allergy":
+            if left[-1:] == ["me"] and {"i", "my", "we", "our"}.isdisjoint(left):
+                left = ["i", *left[:-1]]
+            left = [*map(stem, left)]
+        return (one.name, left) if len(left) > 1 else None
+    return None
+
+
+def _related_chinese(said: str) -> tuple[str, tuple[str, ...]] | None:
+    """The same of a Chinese statement, of which is left of whom it is and the characters, sorted."""
+    if said.count("我") != 1 or re.search("[你您他她]", said):
+        return None
+    for one in _relations("chinese"):
+        names = either(one.named) or "(?!)"
+        named = re.findall(names, said)
+        if not (one.signs or one.named) or (one.named and len(named) != 1):
+            continue
+        if (one.signs and not any(sign in said for sign in one.signs)) or "对我" in said:
+            continue
+        if one.name == "job" and f"我{named[0]}" in said:
+            return None
+        left = re.sub(rf"({names})|{either(one.frames)}", lambda found: found[1] or "", said)
+        whose = re.findall(rf"我(?:{_kin()})?", said)[0]
+        return None if whose == left else (one.name, (whose, *sorted(left.replace(whose, "", 1))))
+    return None
+
+
+_HAN_PART = r"(?:早上|上午|中午|下午|晚上)"
+_HAN_TIME = rf"每天{_HAN_PART}?|每周[一二三四五六日]{_HAN_PART}?|每(?:个)?周末|每个月|每年"
 
 
 @cache
 def _kin() -> str:
     return either(name for row in rows("kin") for name in row["chinese"])
+
+
+def _quit(found: re.Match[str]) -> str:
+    what = found[1] or found[2] or found[3]
+    return f"我不再{'抽' if what == '烟' else '喝'}{what}"
 
 
 @cache
@@ -359,48 +447,41 @@ def _chinese_rules() -> tuple[Rule, ...]:
     return (
         (r"(?:目前|现在|如今|当前|眼下)", ""),
         (r"每个(?=周[一二三四五六日]|早上|晚上)|每到(?=周)", "每"),
-        (rf"每(?={_HAN_DAY})|每天的(?={_HAN_DAY})", "每天"),
-        (rf"(每周[一二三四五六日])的(?={_HAN_DAY})", r"\1"),
+        (rf"每(?={_HAN_PART})|每天的(?={_HAN_PART})", "每天"),
         (r"(?:从来|从|向来)不(?=[吃喝抽])", "不"),
-        (r"(?<![可恋亲热喜])爱(?=[吃喝看听玩读唱跳画爬打弹游跑骑])", "喜欢"),
+        (r"^我(?:已经)?(?:把([烟酒])戒掉?了|戒掉?了([烟酒])|戒掉?([烟酒])了)$", _quit),
+        (r"(?:已经|再也|不再)?不(?:再)?([抽吃喝]\w{0,4})了$", r"不再\1"),
+        (r"(?<![可恋亲热喜最])爱(?=[吃喝看听玩读唱跳画爬打弹游跑骑])", "喜欢"),
         (r"想要(?=[去学吃喝买看换搬])", "想"),
         (r"准备(?=[去买换搬辞]|学(?!费))", "打算"),
-        (rf"(?<!每)(周[一二三四五六日]{_HAN_DAY}?)我?(?:总是|都|习惯)(?:会|要)?", r"每\1"),
-        (rf"(?<!每天)(?<!周[一二三四五六日])({_HAN_DAY})我?(?:总是|都|习惯)(?:会|要)?", r"每天\1"),
-        (rf"(?<!不)习惯(?={_HAN_DAY})", "每天"),
+        # A habit is a time of every day or week.
+        (rf"(?<!每)(周[一二三四五六日]{_HAN_PART}?)我?(?:总是|都|习惯)(?:会|要)?", r"每\1"),
+        (rf"(?<!每天)(?<!周[一二三四五六日])({_HAN_PART})我?(?:总是|都|习惯)(?:会|要)?", r"每天\1"),
+        (rf"(?<!不)习惯(?={_HAN_PART})", "每天"),
         (rf"({_HAN_TIME})(我?)(?:(?:总是|都)(?:会|要)?|必(?!须)|会)?(?:去)?", r"\1\2"),
-        (rf"(我?)固定(周[一二三四五六日]{_HAN_DAY}?)", r"\1每\2"),
+        (rf"(我?)固定(周[一二三四五六日]{_HAN_PART}?)", r"\1每\2"),
         (r"(?:来|喝)(?:上)?一?杯(?=咖啡|茶|水|牛奶)", "喝"),
-        (rf"^(喝.+)是我(?=每天|{_HAN_DAY})(?:每天)?({_HAN_DAY})?的习惯$", r"我每天\2\1"),
-        (rf"^({_HAN_TIME})喝(.+)是我的?习惯$", r"我\1喝\2"),
-        (r"^我(?:的)?(?:每天)?(早上)(?:总是)?(?:都)?从一?杯?(.+)开始$", r"我每天\1喝\2"),
-        (rf"^(.+)是我({_HAN_TIME})(?:必|都|要)?喝的?$", r"我\2喝\1"),
-        (rf"我家(?=(?:{kin}))", "我"),
-        (r"^(?:我家里?|家里)(?=养|有[0-9一两]*[只条])", "我"),
-        (r"养(?:了|着)(?=[只0-9一两])", "有"),
-        (r"有一(?=[只条])", "有"),
+        (rf"^(.+)是我(?=每天|{_HAN_PART})(?:每天)?({_HAN_PART})?的习惯$", r"我每天\2\1"),
+        (rf"^({_HAN_TIME})(.+)是我的?习惯$", r"我\1\2"),
+        (rf"^我(?:的)?(?:每天)?({_HAN_PART})(?:总是)?(?:都)?从一?杯?(.+)开始$", r"我每天\1喝\2"),
+        (rf"^(.+)是我({_HAN_TIME})(?:必|都|要)?([吃喝看听读做])的?$", r"我\2\3\1"),
+        (rf"我家(?=(?:{kin}))(?!里)", "我"),
         (rf"^(我(?:{kin}))(?:年龄是|已经|今年|刚好|有)*([0-9]+岁)了?$", r"\1\2"),
         (rf"^我有一?个([0-9]+岁)的?({kin})$", r"我\2\1"),
-        (r"^(?:我对?|对)([^不没无可我]{1,6}?)(?:有)?过敏(?:反应)?$", r"我对\1过敏"),
-        (
-            r"^我有([^不没无可我]{1,6}?)过敏$|^我是([^不没无可我]{1,6}?)过敏体质$",
-            lambda found: f"我对{found[1] or found[2]}过敏",
-        ),
-        (r"^我(?:一)?吃(?:了)?([^不没无可我]{1,6}?)(?:就会|就|会)过敏$", r"我对\1过敏"),
-        (r"^([^不没无可我]{1,6}?)会?[让使]我过敏$", r"我对\1过敏"),
-        (r"^我(?:对)?(?=对)", "我"),
-        (r"^我人?工作(?:在|的?(?:城市|地点|地方)[是在])(.{2,6})$", r"我在\1工作"),
-        (r"^(.{2,4})是我工作的?(?:城市|地点|地方)$", r"我在\1工作"),
-        (r"^我人在(.{2,4}工作)$", r"我在\1"),
-        (r"^我是(不.+)的$", r"我\1"),
+        # What is spoken of first stands behind its verb.
         (r"^([^我不]{1,3})我是?不([吃喝])的?$", r"我不\2\1"),
         (r"^我[一1]点([^我不]{1,3})[都也]不([吃喝])$", r"我不\2\1"),
         (r"^([^我]{2,5})是我的?爱好$|^我的?爱好是([^我]{2,5})$", lambda found: f"我喜欢{found[1] or found[2]}"),
-        (r"(?<![不没是太])(?:很|特别|非常|平时)喜欢", "喜欢"),
+        (r"(?<![不没是太])(?:很|特别|非常|平时|热)(?=喜欢|怕|讨厌)", ""),
         (r"^我有(.+?)的?打算$", r"我打算\1"),
-        (r"很想", "想"),
         (r"更愿意|宁愿|偏爱|宁可", "更喜欢"),
+        (r"^(在.{2,10})更适合我$", r"我更喜欢\1"),
     )
+
+
+_HAN_SCOPE = re.compile(
+    r"[不没未别想要愿能可比把被给说将曾]|过(?!敏)|打算|准备|计划|希望|以前|如果|因为|但|或|附近|旁边|对面|先|再"
+)
 
 
 def _weekday(found: re.Match[str]) -> str:
@@ -413,11 +494,16 @@ def _chinese(text: str) -> Content:
     parted = f"|{'|'.join(segmented(joined))}|"
     said = phrase.sub(lambda found: first[found[0].replace("|", "")], parted).replace("|", "")
     said = _rewritten(said, _chinese_rules())
-    said = re.sub(rf"(?<![不想要])(?:的?职业是|的?工作是|在当|当|做|是)({_jobs('chinese')})$", r"是\1", said)
     found = re.match(rf"(我(?:{_kin()})?)?({_HAN_TIME})", said)
-    if found is None:
-        return Content(tuple(said), frozenset())
-    return Content(tuple((found[1] or "") + said[found.end() :]), frozenset((found[2],)))
+    times = frozenset[str]() if found is None else frozenset((found[2],))
+    rest = said if found is None else (found[1] or "") + said[found.end() :]
+    if _HAN_SCOPE.search(rest):
+        return Content(tuple(rest), times)
+    mine = re.sub(r"^(?:我家里?|家里)(?=养|有)", "我", rest)
+    related = _related_chinese(mine)
+    if related is None or (mine != rest and related[0] not in ("name", "pet")):
+        return Content(tuple(rest), times)
+    return Content(related[1], times, related[0])
 
 
 _CONTRACTIONS = tuple(
