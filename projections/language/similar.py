@@ -245,10 +245,11 @@ class Content(NamedTuple):
 
 @lru_cache(maxsize=1 << 12)
 def content(text: str) -> Content | None:
-    """What one short statement says; None of a question, a quotation, of several sentences and of what is long."""
+    """What one short statement says; None of a question, a quotation, one word, several sentences and of what is long."""
     if len(text) > MOST_READ or not _QUOTED.isdisjoint(text) or len(sentences(text)) != 1:
         return None
-    return _chinese(text) if is_chinese(text) else _english(text)
+    found = _chinese(text) if is_chinese(text) else _english(text)
+    return found if len(found.said) > 1 else None
 
 
 Rule = tuple[str, str | Callable[[re.Match[str]], str]]

@@ -132,8 +132,8 @@ def test_rules_and_model_make_no_two_patterns_of_the_same_evidence(jobs: Abstrac
 
 # --- the daily job
 
-COFFEE = ("I drink coffee every morning at home", "At home I drink my coffee, every single morning")
-TEA = ("I drink tea every evening in bed", "In bed I drink my tea, every single evening")
+COFFEE = ("I drink coffee every morning at home", "Every single morning at home I drink coffee first")
+TEA = ("I drink tea every evening in bed", "In bed I drink tea first, every single evening")
 
 
 class Daily(Vectors):
@@ -190,6 +190,17 @@ def test_a_merge_that_the_model_confirms_to_the_daily_job_waits_for_the_user(sto
     assert stood.run(server.url, ScriptedChat(alike)) == 1
     with stood.views.view("ada", after=stood.live.log.owner_head("ada"), wait_seconds=PATIENCE) as (view, _):
         assert [bool(one.waiting) for one in view.columns.memories] == [True, True]
+
+
+def test_a_model_that_says_yes_to_everything_merges_nothing_that_differs_in_a_number(
+    stood: Daily, server: RedisServer
+) -> None:
+    stood.write(0, "I drink 2 coffees every morning at home", "I drink 3 coffees every morning at home")
+    lie = {"groups": [{"same": ["M1", "M2"], "summary": "I drink coffees every morning at home"}]}
+    assert stood.run(server.url, ScriptedChat(lambda _asked: lie)) == 1
+    with stood.views.view("ada", after=stood.live.log.owner_head("ada"), wait_seconds=PATIENCE) as (view, _):
+        states = [(bool(one.waiting), one.merged_into) for one in view.columns.memories]
+    assert states == [(False, None), (False, None)]
 
 
 def test_where_the_model_was_down_the_daily_job_asks_again(stood: Daily, server: RedisServer) -> None:
