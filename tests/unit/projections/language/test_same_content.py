@@ -121,7 +121,14 @@ def test_what_sounds_alike_is_not_the_same(one: str, other: str) -> None:
 
 @each_row(
     ("text",),
-    [("Do I like tea?",), ('He said "I like tea"',), ("I like tea. I like rice.",), ("x " * MOST_READ,), ("Do it now.",), ("",)],
+    [
+        ("Do I like tea?",),
+        ('He said "I like tea"',),
+        ("I like tea. I like rice.",),
+        ("x " * MOST_READ,),
+        ("Do it now.",),
+        ("",),
+    ],
 )
 def test_no_question_no_quotation_and_nothing_long_is_read(text: str) -> None:
     assert content(text) is None
