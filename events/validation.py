@@ -507,7 +507,8 @@ def _check_type(document: dict[str, Any], where: dict[str, Any]) -> str:
             if isinstance(value, str) and value in EVENT_TYPES:
                 raise InvalidEvent(_path(name), _show(value), "no such field; did you mean type?", **where)
     if not isinstance(event_type, str) or event_type not in EVENT_TYPES:
-        raise InvalidEvent("type", _show(event_type), "one of " + ", ".join(EVENT_TYPES), **where)
+        got = _show(event_type) if "type" in document else "nothing"
+        raise InvalidEvent("type", got, "one of " + ", ".join(EVENT_TYPES), **where)
     if event_type in SEALED_ONLY:
         raise InvalidEvent(
             "type",
@@ -580,7 +581,9 @@ def _explain(error: ValidationError, where: dict[str, Any]) -> InvalidEvent:
         return InvalidEvent(_path(f"data.parameters.{name}"), _show(first["input"]), rule, **where)
     field = _path("".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in location)[1:]) or "event"
     if first["type"] == "missing":
-        return InvalidEvent(field, "nothing", "a value: the field is required", **where)
+        others = [_path(str(one["loc"][-1])) for one in error.errors(include_url=False)[1:] if one["type"] == "missing"]
+        beside = f", and so {'is' if len(others) == 1 else 'are'} {', '.join(others)}" if others else ""
+        return InvalidEvent(field, "nothing", f"a value: the field is required{beside}", **where)
     if first["type"] == "unexpected_keyword_argument":
         return InvalidEvent(field, _show(first["input"]), "no such field: unknown fields are refused", **where)
     return InvalidEvent(field, _show(first["input"]), allowed_words(first), **where)
@@ -591,6 +594,7 @@ def _show(value: object) -> str:
     if isinstance(value, bytes | str):
         text = value.decode("utf-8", "replace") if isinstance(value, bytes) else value
         shown = json.dumps(_encodable(text[: _SHOWN + 1]), ensure_ascii=False)
+        shown = "".join(one if one.isprintable() else json.dumps(one)[1:-1] for one in shown)
     else:
         try:
             shown = _encodable(repr(value))

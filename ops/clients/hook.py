@@ -22,6 +22,7 @@ from engramlog_server.ops.clients.table import ADAPTERS, EVENTS, Adapter, Event
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from types import FrameType
+    from typing import NoReturn
 
 Json = dict[str, Any]
 FOLDER: Final = "clients"
@@ -222,7 +223,7 @@ class Hook:
             null = os.open(os.devnull, os.O_RDWR)
             for number in (0, 1, 2):
                 os.dup2(null, number)
-            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.signal(signal.SIGALRM, self._late)
             signal.setitimer(signal.ITIMER_REAL, RECORD_SECONDS)
             try:
                 self._record(payload, state)
@@ -233,6 +234,10 @@ class Hook:
         until = time.monotonic() + SECONDS * 0.75
         while time.monotonic() < until and os.waitpid(child, os.WNOHANG) == (0, 0):
             time.sleep(0.005)
+
+    def _late(self, _number: int, _frame: FrameType | None) -> NoReturn:
+        note(self._folder, self._adapter.name, "record", f"no answer within {RECORD_SECONDS:g} s: turns may be missing")
+        os._exit(0)
 
     def _record(self, payload: Json, state: _State) -> None:
         if self._adapter.records == "transcript":

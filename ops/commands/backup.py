@@ -37,8 +37,8 @@ Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="What `engramlog 
 
 @backup_app.command(
     "make",
-    epilog="Example: `engramlog backup make /backup/before-the-upgrade`, or `engramlog backup make /backup --keep 14` from a timer,"
-    " while `engramlog up` runs",
+    epilog="Example: `engramlog backup make /backup/before-the-upgrade --keys /keys/keys-backup`, or from a timer"
+    " `engramlog backup make /backup --keep 14`, while `engramlog up` runs",
 )
 def make(
     destination: Annotated[

@@ -66,7 +66,7 @@ CHECK_SECONDS = 2 * SECONDS
 SECRET = 3
 OLD_BACKUP = timedelta(days=7)
 HOOKS_LOOKED_AT = timedelta(days=1)
-BACKUP = "`engramlog backup make DEST`, on another disk, and prove it there: `engramlog backup check DEST`"
+BACKUP = "`engramlog backup make DEST{keys}`, on another disk, and prove it there: `engramlog backup check DEST{keys}`"
 ROTATE = "make its successor (`engramlog key new NAME`), then revoke it (`engramlog key revoke ID`)"
 COPY = "keep a copy of it apart from the store and its backups: without it the store cannot be read"
 CURE = "restore a copy, or, where the change is known and meant, `--accept-changed-log REASON`"
@@ -314,17 +314,19 @@ def copies(reached: ReachedStore, own: Callable[[], int]) -> Findings:
         made = None if raw is None else backed_up_at(raw)
         if made is not None and reached.known.sealed is not None and not backed_up_with_keys(raw):
             complete = _saved_since(reached, made)
+    unnamed = reached.known.sealed is not None and reached.settings.keys_backup is None
+    cure = BACKUP.format(keys=" --keys FILE" if unnamed else "")
     if made is None:
         unseen = "copies of your Redis" if folder is None else f"whether there is a copy of {folder}"
-        return [BACKUPS.unseen(check, f"no backup was made, and {unseen} cannot be seen from here", BACKUP)]
+        return [BACKUPS.unseen(check, f"no backup was made, and {unseen} cannot be seen from here", cure)]
     age = from_micros(own()) - made
     state = f"the last backup was made {utc_text(made)}, {_age(age)} ago"
     if not complete:
         text = f"{state}, and is incomplete: its keys were not saved, and without them it cannot be opened"
-        cure = "name a file for them (ENGRAMLOG_KEYS_BACKUP), and `engramlog backup keys`"
-        return [BACKUPS.wrong(check, text, cure)]
+        save = "name a file for them (ENGRAMLOG_KEYS_BACKUP), and `engramlog backup keys`"
+        return [BACKUPS.wrong(check, text, save)]
     if age > OLD_BACKUP:
-        return [BACKUPS.advice(check, state, f"make one: {BACKUP}")]
+        return [BACKUPS.advice(check, state, f"make one: {cure}")]
     return [BACKUPS.ok(check, f"{state}; whether it is still there cannot be seen from here")]
 
 

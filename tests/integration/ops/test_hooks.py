@@ -17,10 +17,12 @@ from typing import Any
 
 import pytest
 
-from engramlog_server.ops.clients.hook import LOG, MOST_INPUT, MOST_LOG, note, problems, project_of
+from engramlog_server.ops.clients import hook
+from engramlog_server.ops.clients.hook import LOG, MOST_INPUT, MOST_LOG, Hook, _State, note, problems, project_of
 from engramlog_server.ops.clients.table import ADAPTERS
 from tests.integration.live import wait_until
 from tests.integration.ops.test_up import running
+from tests.patience import PATIENCE
 
 GIVEN = Path(__file__).parents[2] / "given" / "clients"
 RECORDED: dict[str, dict[str, Any]] = json.loads((GIVEN / "recorded.json").read_text())
@@ -253,6 +255,17 @@ def test_a_service_that_hangs_holds_up_no_prompt(here: Here) -> None:
         os.kill(pid, signal.SIGCONT)
     told = [one["problem"] for one in problems(here.data)[before:]]
     assert [one for one in told if "no answer" in one][1:]
+
+
+def test_turns_that_are_recorded_too_slowly_are_in_the_log_of_problems(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "clients").mkdir()
+    monkeypatch.setattr(hook, "RECORD_SECONDS", 0.05)
+    monkeypatch.setattr(Hook, "_record", lambda *_: time.sleep(PATIENCE))
+    Hook(tmp_path, ADAPTERS["codex"])._record_apart({}, _State(tmp_path, "session"))
+    (told,) = wait_until(lambda: problems(tmp_path))
+    assert (told["event"], told["problem"]) == ("record", "no answer within 0.05 s: turns may be missing")
 
 
 def _pid(here: Here) -> int:

@@ -47,6 +47,14 @@ def looked(accesses: list[dict[str, Any]], via: str = "recall") -> str:
 REFUSED = {
     "an unknown field": (document(colour="red"), "colour", '"red"', "no such field: unknown fields are refused"),
     "an unknown field inside": (created(mood=1), "data.mood", "1", "no such field: unknown fields are refused"),
+    "several missing fields": (
+        document("MemoryCreated", {"memory_id": "tea", "content": "I drink tea", "category": "fact"}),
+        "data.kind",
+        "nothing",
+        "a value: the field is required, and so is source",
+    ),
+    "a mark that nobody sees": (document(owner="bob\u200b"), "owner", '"bob\\u200b"', "no space, control"),
+    "a mark that turns the text": (document(owner="\u202ebob"), "owner", '"\\u202ebob"', "no space, control"),
     "a missing field": (document(data={}), "data.memory_id", "nothing", "a value: the field is required"),
     "a missing envelope field": (
         json.dumps({"type": "MemoryMentioned", "data": {"memory_id": "m"}}),
@@ -107,7 +115,7 @@ REFUSED = {
         "`engramlog erase` alone erases for good; use MemoryDeleted",
     ),
     "an unknown type": (document("MemoryForgotten"), "type", '"MemoryForgotten"', "one of TurnRecorded, "),
-    "no type": (json.dumps(ENVELOPE | {"data": {}}), "type", "None", "one of TurnRecorded, "),
+    "no type": (json.dumps(ENVELOPE | {"data": {}}), "type", "nothing", "one of TurnRecorded, "),
     "a list for a type": (document(type=["MemoryMentioned"]), "type", "['MemoryMentioned']", "one of TurnRecorded, "),
     "a newer version": (document(schema_version=2), "schema_version", "2", "a whole number from 1 to 1"),
     "version zero": (document(schema_version=0), "schema_version", "0", "a whole number from 1 to 1"),

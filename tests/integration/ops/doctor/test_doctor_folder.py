@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -280,3 +281,12 @@ def test_a_damaged_folder_is_told_with_its_cure(store: Cli, folder: Path) -> Non
     (folder / "store.json").write_text("{")
     told = found(store, code=1)["redis", "answers"]
     assert "store.json" in told["found"]
+
+
+def test_the_advice_to_make_a_backup_works_as_it_is_written(store: Cli, tmp_path: Path) -> None:
+    cure = found(store)["backups", "copies"]["advice"]
+    make, check = re.findall(r"`engramlog ([^`]+)`", cure)
+    for command in (make, check):
+        words = command.replace("DEST", str(tmp_path / "copy")).replace("FILE", str(tmp_path / "keys")).split()
+        store(*words)
+    assert found(store)["backups", "copies"]["result"] == "ok"
