@@ -278,6 +278,6 @@ class Revealer:
         for start in range(0, len(prepared), MAX_SOURCES):
             receipts = self._writer.append_all(prepared[start : start + MAX_SOURCES])
             positions += [receipt.position for receipt in receipts if receipt.position]
-        with suppress(NotYetFolded):
+        with suppress(NotYetFolded):  # the reveal is in the log, whether or not it is folded yet
             self._writer.settle_positions(positions_by_partition(positions))
         return positions[-1]

@@ -242,7 +242,7 @@ class LogSoFar:
         keys, waiting, wordless = LogKeys(self._tag), iter(seqs), set[int]()
         while some := list(islice(waiting, AT_ONCE)):
             for one in opened(self._wire, keys, _at(self._wire, keys, some)):
-                with suppress(UndecodableEvent):
+                with suppress(UndecodableEvent):  # an unreadable entry keeps counting as one with words
                     if is_wordless(decode(one.kind, one.body)):
                         wordless.add(one.seq)
         self._log.took_words(wordless)

@@ -161,7 +161,7 @@ def _item(layout: Layout, owner: str, memory: Detail | None, score: float | None
 def _get(scope: Scope, layout: Layout, owner: str, memory_id: str) -> Plan[SearchItem | None]:
     memory = yield from _there(scope, owner, memory_id, trace=None)
     if memory is not None and memory.sensitivity == SECRET and memory.deleted_at is None:
-        with suppress(AccessDenied):
+        with suppress(AccessDenied):  # without that right the item stays withheld
             memory = yield from reading.get(
                 scope, memory_id, owner=owner, reveal=True, actor="assistant", reason="get of the LangGraph store"
             )

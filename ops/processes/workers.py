@@ -205,7 +205,7 @@ class JobSchedule:
 
     def _look(self) -> None:
         if self._is_copy:
-            with suppress(StoreError):
+            with suppress(StoreError):  # the next look asks again
                 self._is_copy = still_stands(self._store)
             return
         if not self._checked:
