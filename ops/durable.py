@@ -94,7 +94,7 @@ def append_lines(path: Path, lines: bytes, most: int | None = None, flags: int =
     finally:
         os.close(descriptor)
     if is_new:
-        sync_folder(path.parent)
+        sync_path(path.parent)
 
 
 def _whole_lines(descriptor: int) -> int:
@@ -117,7 +117,7 @@ def replace_file(path: Path, content: Content, *, locked: bool = False, keep_nam
         size = fresh.stat().st_size
         fresh.replace(path)
     if keep_name:
-        sync_folder(path.parent)
+        sync_path(path.parent)
     return size
 
 
@@ -144,9 +144,9 @@ def written_beside(path: Path, content: Content, *, locked: bool = False) -> Ite
             fresh.unlink(missing_ok=True)
 
 
-def sync_folder(folder: Path) -> None:
-    """Have the names of a folder's files on disk. Raises OSError."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+def sync_path(path: Path) -> None:
+    """Have a file, or the names of a folder's files, on disk. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
     finally:

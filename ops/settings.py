@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from ipaddress import IPv4Network, IPv6Network
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, NamedTuple, get_args
@@ -15,7 +15,9 @@ from urllib.parse import urlsplit
 
 from annotated_types import Ge, Gt, Le, Lt
 from pydantic import (
+    AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     SecretStr,
@@ -94,26 +96,65 @@ def _read_place(value: object) -> object:
     return Place(host.removeprefix("[").removesuffix("]") or "127.0.0.1", int(port))
 
 
-class BeyondSettings(BaseModel):
-    """What is set of it."""
+PlaceSetting = Annotated[Place | None, BeforeValidator(_read_place)]
 
-    tls_cert_file: Path | None = None
+
+def _fits(fits: Callable[[str], object], allowed: str) -> AfterValidator:
+    """A rule for a text. An empty text counts as unset."""
+
+    def checked(value: str | None) -> str | None:
+        if value and not fits(value):
+            raise ValueError(allowed)
+        return value or None
+
+    return AfterValidator(checked)
+
+
+def _absolute(kind: str) -> AfterValidator:
+    """The rule that a path is absolute; `~` is resolved."""
+
+    def checked(value: Path | None) -> Path | None:
+        if value is not None and not value.expanduser().is_absolute():
+            raise ValueError(f"the whole path of a {kind}")
+        return None if value is None else value.expanduser()
+
+    return AfterValidator(checked)
+
+
+FilePath = Annotated[Path | None, _absolute("file")]
+WebAddress = Annotated[
+    str | None,
+    Field(repr=False),
+    _fits(lambda told: told.startswith(("http://", "https://")), "a URL that begins with http:// or https://"),
+]
+_WORD = _fits(
+    lambda told: told.isprintable() and " " not in told and len(told) <= 250,
+    "printable characters without a space, at most 250",
+)
+
+
+_SCHEDULER = _fits(
+    re.compile(r"tls://[^/@]+:\d+|tcp://(127\.0\.0\.1|\[::1\]|localhost):\d+").fullmatch,
+    "tls://HOST:PORT, or tcp://HOST:PORT with 127.0.0.1, [::1] or localhost as the host",
+)
+"""A scheduler runs what it is sent, and its workers reach the store."""
+
+
+class BeyondSettings(BaseModel):
+    """Settings of a service that other hosts reach."""
+
+    tls_cert_file: FilePath = None
     """Absolute path of the certificate for callers from other hosts: PEM, the certificate first, then the chain."""
-    tls_key_file: Path | None = None
+    tls_key_file: FilePath = None
     """Absolute path of the certificate's key: PEM without a password, readable by this user, root or a group only."""
     trusted_proxies: tuple[Network, ...] = ()
     """Addresses and networks of the proxy that does TLS, separated by spaces, at most 64. The port answers no other caller."""
     public_names: tuple[str, ...] = ()
     """Names of the service for callers from other hosts, `host` or `host:port`, at most 64. Unset: the names in the
     certificate."""
-    operate: Place | None = None
+    operate: PlaceSetting = None
     """Port, or host:port, of the operators' routes while the API is open to other hosts. Unset: only the socket in the data
     folder."""
-
-    @field_validator("operate", mode="before")
-    @classmethod
-    def _operating_place(cls, value: object) -> object:
-        return _read_place(value)
 
     @field_validator("trusted_proxies", mode="wrap")
     @classmethod
@@ -139,13 +180,6 @@ class BeyondSettings(BaseModel):
                 "hosts such as memory.example.org, with a port where that is neither 443 nor the service's own"
             )
         return told
-
-    @field_validator("tls_cert_file", "tls_key_file")
-    @classmethod
-    def _whole_path_of_tls(cls, value: Path | None) -> Path | None:
-        if value is not None and not value.expanduser().is_absolute():
-            raise ValueError("the whole path of a file")
-        return None if value is None else value.expanduser()
 
 
 def _several(value: object) -> object:
@@ -215,40 +249,23 @@ def fits(told: str) -> bool:
 
 
 class SealingSettings(BaseModel):
-    """What is set of it."""
+    """Settings of an encrypted store and its keys."""
 
-    sealed_by: str | None = None
+    sealed_by: Annotated[str | None, _fits(fits, SEALED_ALLOWED)] = None
     """Master key of a sealed store: the absolute path of its file, or `vault:https://HOST:8200/MOUNT/KEY` of a key service.
     Unset: a file in the data folder. `none`: a new store is open."""
-    vault_token_file: Path | None = None
+    vault_token_file: FilePath = None
     """Absolute path of the file (mode 0600) with the token for the key service; read again at each request."""
-    keys: Annotated[str | None, Field(repr=False)] = None
+    keys: Annotated[
+        str | None,
+        Field(repr=False),
+        _fits(lambda told: Path(told).expanduser().is_absolute() or told.startswith(KEY_SERVERS), KEYS_ALLOWED),
+    ] = None
     """Key store of a sealed store: the absolute path of a file on this host, or the URL of a Redis that is not the log's if several
     hosts use the store. Unset: a file in the data folder."""
-    keys_backup: Path | None = None
+    keys_backup: FilePath = None
     """Absolute path of a file outside the data folder that keeps a copy of the keys. Every erasure writes the file again.
     Unset: no copy."""
-
-    @field_validator("sealed_by")
-    @classmethod
-    def _whole_key_path(cls, value: str | None) -> str | None:
-        if value is not None and not fits(value):
-            raise ValueError(SEALED_ALLOWED)
-        return value
-
-    @field_validator("keys")
-    @classmethod
-    def _known_key_store(cls, value: str | None) -> str | None:
-        if value is not None and not (Path(value).expanduser().is_absolute() or value.startswith(KEY_SERVERS)):
-            raise ValueError(KEYS_ALLOWED)
-        return value
-
-    @field_validator("vault_token_file", "keys_backup")
-    @classmethod
-    def _whole_path_of_vault(cls, value: Path | None) -> Path | None:
-        if value is not None and not value.expanduser().is_absolute():
-            raise ValueError("the whole path of a file")
-        return None if value is None else value.expanduser()
 
 
 class Settings(BeyondSettings, SealingSettings):
@@ -283,13 +300,13 @@ class Settings(BeyondSettings, SealingSettings):
     key: SecretStr | None = None
     """Key, or a token made from a key, that `engramlog mcp` over standard input and output is limited to. Never printed or
     logged."""
-    identity_issuer: str | None = None
+    identity_issuer: Annotated[str | None, _fits(is_safe, ALLOWED)] = None
     """`iss` of your own identity provider. The service then accepts the provider's tokens next to keys."""
-    identity_audience: str | None = None
+    identity_audience: Annotated[str | None, _WORD] = None
     """`aud` that the provider's tokens must name. Required with the issuer."""
-    identity_scopes: str | None = None
+    identity_scopes: Annotated[str | None, _WORD] = None
     """Claim whose scopes limit a token, such as `scope` or `scp`. Unset: scopes limit nothing."""
-    metrics: Place | None = None
+    metrics: PlaceSetting = None
     """Port, or host:port, of the metrics of a fold worker. Workers of `up` use consecutive ports; 0 takes free ones. Metrics
     need no token."""
     min_replicas: Annotated[int, Field(ge=0, le=10)] = 0
@@ -306,25 +323,33 @@ class Settings(BeyondSettings, SealingSettings):
     head_sinks: Annotated[tuple[str, ...], Field(repr=False)] = ()
     """Further places for kept heads: absolute paths of files, `http://` and `https://` addresses, separated by spaces, at most
     8."""
-    rejections: Path | None = None
+    rejections: Annotated[Path | None, _absolute("folder")] = None
     """Absolute path of a folder for kept rejections that no copy of the store replaces. Unset: the data folder."""
     view_bytes: Annotated[int, Field(ge=1 << 20, le=1 << 40)] = VIEW_BYTES
     """Bytes of memories that one process keeps ready for requests. A larger owner is refused."""
     log_level: str = "info"
     """Lowest level that is logged: debug, info, warning or error."""
-    dask: str | None = None
+    dask: Annotated[str | None, _SCHEDULER] = None
     """Scheduler of a Dask cluster that runs `replay --all`: `tls://HOST:PORT`, or `tcp://` on this machine. Unset: processes of
     this machine."""
-    embedder: str | None = None
+    embedder: Annotated[
+        str | None, _fits(lambda told: told == AUTO or embedder_kind(told) is not None, f"none, auto, {NAMED}")
+    ] = None
     """Embedder for owners without their own: `none`, `auto`, `minilm`, `use`, `openai:MODEL` or `package:object`. Unset: the
     one that the store was made with."""
-    embedder_url: Annotated[str | None, Field(repr=False)] = None
+    embedder_url: WebAddress = None
     """Base URL of `openai:MODEL`, before `/embeddings`. Unset: OpenAI's own, which needs a key."""
     embedder_key: SecretStr | None = None
     """Key of the embedder. Never printed or logged."""
-    model: str | None = None
+    model: Annotated[
+        str | None,
+        _fits(
+            lambda told: told.isprintable() and told == told.strip() and len(told) <= 120,
+            "a model's name as its endpoint knows it, at most 120 characters",
+        ),
+    ] = None
     """Language model for tasks that a model may do. Unset: no model is used."""
-    model_url: Annotated[str | None, Field(repr=False)] = None
+    model_url: WebAddress = None
     """Base URL of the model, before `/chat/completions`. Unset: OpenAI's own, which needs a key."""
     model_key: SecretStr | None = None
     """Key of the model. Never printed or logged."""
@@ -359,26 +384,6 @@ class Settings(BeyondSettings, SealingSettings):
                 raise ValueError("whole paths of files, and addresses that begin with http:// or https://")
         return tuple(sinks)
 
-    @field_validator("metrics", mode="before")
-    @classmethod
-    def _metrics_place(cls, value: object) -> object:
-        return _read_place(value)
-
-    @field_validator("rejections")
-    @classmethod
-    def _whole_path(cls, value: Path | None) -> Path | None:
-        if value is not None and not value.expanduser().is_absolute():
-            raise ValueError("the whole path of a folder")
-        return value
-
-    @field_validator("dask")
-    @classmethod
-    def _trusted_scheduler(cls, value: str | None) -> str | None:
-        """A scheduler runs what it is sent, and its workers reach the store."""
-        if value and not re.fullmatch(r"tls://[^/@]+:\d+|tcp://(127\.0\.0\.1|\[::1\]|localhost):\d+", value):
-            raise ValueError("tls://HOST:PORT, or tcp://HOST:PORT with 127.0.0.1, [::1] or localhost as the host")
-        return value or None
-
     @field_validator("redis_url")
     @classmethod
     def _known_scheme(cls, value: str | None) -> str | None:
@@ -405,47 +410,12 @@ class Settings(BeyondSettings, SealingSettings):
             )
         return value
 
-    @field_validator("embedder")
-    @classmethod
-    def _known_embedder(cls, value: str | None) -> str | None:
-        if value and value != AUTO and embedder_kind(value) is None:
-            raise ValueError(f"none, auto, {NAMED}")
-        return value or None
-
-    @field_validator("embedder_url", "model_url")
-    @classmethod
-    def _web_address(cls, value: str | None) -> str | None:
-        if value and not value.startswith(("http://", "https://")):
-            raise ValueError("a URL that begins with http:// or https://")
-        return value or None
-
     @field_validator("key")
     @classmethod
     def _fit_key(cls, value: SecretStr | None) -> SecretStr | None:
         if value is not None and not looks_like_a_key(value.get_secret_value()):
             raise ValueError("egl_... as it was shown once, or a token made from one")
         return value
-
-    @field_validator("identity_issuer")
-    @classmethod
-    def _safe_address(cls, value: str | None) -> str | None:
-        if value and not is_safe(value):
-            raise ValueError(ALLOWED)
-        return value or None
-
-    @field_validator("identity_audience", "identity_scopes")
-    @classmethod
-    def _one_word(cls, value: str | None) -> str | None:
-        if value and not (value.isprintable() and " " not in value and len(value) <= 250):
-            raise ValueError("printable characters without a space, at most 250")
-        return value or None
-
-    @field_validator("model")
-    @classmethod
-    def _one_name(cls, value: str | None) -> str | None:
-        if value and not (value.isprintable() and value == value.strip() and len(value) <= 120):
-            raise ValueError("a model's name as its endpoint knows it, at most 120 characters")
-        return value or None
 
     @field_validator("summaries", "reviewer", "extraction", "expansion")
     @classmethod

@@ -164,11 +164,8 @@ def old_store(settings: Settings, *, on_wait: Callable[[str], None] | None = Non
         if embedded is not None and not embedded.owned:
             raise InUse(f"{_who(embedded.folder)} runs on {embedded.folder}: stop it first; nothing was changed")
         client = connect(url, timeout=settings.redis_timeout)
-        wire = open_wire(client)
-        try:
+        with closing(open_wire(client)) as wire:
             identity = read_identity(wire)
-        finally:
-            wire.close()
         try:
             if identity is None:
                 raise NoStore(

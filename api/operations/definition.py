@@ -85,6 +85,11 @@ def text(name: str, description: str, *examples: str, **other: Any) -> Parameter
     return Parameter(name, str | None, description, None, examples, **other)
 
 
+def time(name: str, description: str) -> Parameter:
+    """A day or an instant, which need not be told."""
+    return text(name, description, "2026-05-01", "2026-05-01T09:30:00Z")
+
+
 def needed(name: str, description: str, *examples: str, **other: Any) -> Parameter:
     """Some text without which nothing is asked."""
     return Parameter(name, str, description, examples=examples, **other)

@@ -16,12 +16,9 @@ from engramlog_server.api.operations.definition import (
     flag,
     limit,
     text,
+    time,
 )
 from engramlog_server.api.work import Work
-
-
-def _time(name: str, description: str) -> Parameter:
-    return text(name, description, "2026-05-01", "2026-05-01T09:30:00Z")
 
 
 def _named(name: str, description: str, example: str) -> Parameter:
@@ -29,10 +26,10 @@ def _named(name: str, description: str, example: str) -> Parameter:
 
 
 SPANS = (
-    _time("since", "Happened at or after this; a day begins in the owner's time zone, for a partition in UTC."),
-    _time("until", "Happened at or before this; a day ends likewise."),
-    _time("recorded_since", "Recorded at or after this."),
-    _time("recorded_until", "Recorded at or before this."),
+    time("since", "Happened at or after this; a day begins in the owner's time zone, for a partition in UTC."),
+    time("until", "Happened at or before this; a day ends likewise."),
+    time("recorded_since", "Recorded at or after this."),
+    time("recorded_until", "Recorded at or before this."),
 )
 """From when to when, on both lines."""
 FILTERS = (

@@ -37,6 +37,7 @@ from engramlog_server.api.operations.definition import (
     limit,
     needed,
     text,
+    time,
     told,
 )
 from engramlog_server.api.work import Work
@@ -288,10 +289,6 @@ LAW = text(
 )
 
 
-def _time(name: str, description: str) -> Parameter:
-    return text(name, description, "2026-05-01", "2026-05-01T09:30:00Z")
-
-
 _ABOVE = "Show only why it ranks above or below this memory, for --query."
 WHY = Operation(
     name="why",
@@ -323,10 +320,10 @@ _CHANGES = (
     limit(100, "Changes per page, 1 to 1000.").but(option=PAGE),
     CURSOR,
     ORDER,
-    _time("since", "Happened at or after this; a day begins in the owner's time zone."),
-    _time("until", "Happened at or before this; a day ends in the owner's time zone."),
-    _time("recorded_since", "Recorded at or after this."),
-    _time("recorded_until", "Recorded at or before this."),
+    time("since", "Happened at or after this; a day begins in the owner's time zone."),
+    time("until", "Happened at or before this; a day ends in the owner's time zone."),
+    time("recorded_since", "Recorded at or after this."),
+    time("recorded_until", "Recorded at or before this."),
     Parameter(
         "kinds",
         list[str],

@@ -483,7 +483,7 @@ class Answers:
         read = self._read(owner, times)
         span = span_of(since, until, read.zone)
         chosen = [one for one in turns_answered(read.told) if _counts(one, session, span)]
-        secret = self._secret(owner)
+        secret = self._reader.secret(owner)
         page = self._with_texts(owner, chosen[skipped : skipped + wanted], secret)
         return {
             "owner": owner,
@@ -503,7 +503,7 @@ class Answers:
         `turn_id`: of the turn that was asked, of a reply, or the position of an injection. Raises NotFound where none is known.
         """
         check_id_of("turn_id", turn_id)
-        read, secret = self._read(owner, times), self._secret(owner)
+        read, secret = self._read(owner, times), self._reader.secret(owner)
         found = self._named(owner, turn_id, read, secret)
         kept = found.injections[-MOST_BLOCKS:]
         injected, memories = list[Injected](), dict[str, InjectedMemory]()
@@ -562,9 +562,6 @@ class Answers:
             **told_lines(times),
             **read.place,
         }
-
-    def _secret(self, owner: str) -> bytes:
-        return self._log.secrets_of([owner]).get(owner, b"")
 
     def _read(self, owner: str, times: LineTerms, memory_id: str | None = None) -> _Read:
         check = both(current_check(), times.get("on_progress"))

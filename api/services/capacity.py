@@ -14,6 +14,7 @@ Where every partition of a store stands, and its workers: what `status` reads, i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
 from datetime import timedelta
 from math import isfinite
 from typing import Any, Literal, NamedTuple
@@ -104,11 +105,8 @@ class Supervision:
 
     def kept(self) -> Kept:
         """How it stands now. Raises StoreError where Redis does not answer."""
-        wire = self._wire()
-        try:
+        with closing(self._wire()) as wire:
             told = [(info(one, "server"), read_aof(info(one, "persistence"))) for _, one in wire.servers()]
-        finally:
-            wire.close()
         disk, trouble = None, None
         try:
             disk = None if self._disk is None else self._disk()

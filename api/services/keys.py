@@ -71,6 +71,7 @@ from engramlog_server.projections.shapes import (
     ReadTold,
     WhoAsks,
 )
+from engramlog_server.projections.views.query import moment
 
 AT_ONCE = 256
 """Numbers that are asked for in one go."""
@@ -326,7 +327,7 @@ class AccessKeys:
             "key": key.text,
             "key_id": key.key_id,
             "principal": principal,
-            "expires_at": _instant(ends),
+            "expires_at": moment(ends),
             "grants": [told(one) for one in book.grants.get(principal, ())],
             "position": position,
         }
@@ -462,14 +463,10 @@ def _key_told(key: Key, now: int) -> KeyKnown:
         "key_id": key.key_id,
         "state": key.state(now),
         "issued_at": utc_text(from_micros(key.issued_at)),
-        "expires_at": _instant(key.expires_at),
-        "revoked_at": _instant(key.revoked_at),
+        "expires_at": moment(key.expires_at),
+        "revoked_at": moment(key.revoked_at),
         "digest": key.digest,
     }
-
-
-def _instant(at: int | None) -> str | None:
-    return None if at is None else utc_text(from_micros(at))
 
 
 DENIED_SECONDS = 60.0

@@ -602,11 +602,11 @@ class TimeLines:
         return {
             "owner": owner,
             "happened": {
-                "first": _instant_text(happened.first),
-                "last": _instant_text(happened.last),
-                "ahead": _instant_text(ahead),
+                "first": moment(happened.first),
+                "last": moment(happened.last),
+                "ahead": moment(ahead),
             },
-            "recorded": {"first": _instant_text(recorded.first), "last": _instant_text(recorded.last)},
+            "recorded": {"first": moment(recorded.first), "last": moment(recorded.last)},
             "events": len(events),
             "late": late_among(events),
             "buckets": {
@@ -681,14 +681,10 @@ def _within(instants: Integers, span: TimeSpan) -> Flags:
 
 def _buckets(parts: LineParts) -> LineBuckets:
     return {
-        "since": _instant_text(parts.since),
-        "until": _instant_text(parts.until),
+        "since": moment(parts.since),
+        "until": moment(parts.until),
         "seconds": parts.seconds,
         "events": parts.events,
         "counts": parts.counts,
         "groups": None if parts.groups is None else cast("GroupCounts", parts.groups),
     }
-
-
-def _instant_text(instant: int | None) -> str | None:
-    return None if instant is None else moment(instant)

@@ -26,6 +26,7 @@ from engramlog_server.api.services.replaying import (
     struck_told,
     view_beside,
 )
+from engramlog_server.api.services.sources import some_memories
 from engramlog_server.api.services.writing import LogEvent, Writer, refusal_of, taken
 from engramlog_server.api.work import current_check, has_told
 from engramlog_server.events.catalogue import MemoryDeleted, MemoryRevised, SourceSetAside
@@ -58,7 +59,6 @@ from engramlog_server.projections.shapes import (
     NotUndoneTold,
     QuestionMoved,
     Retracted,
-    SomeMemories,
     StandsOtherwise,
     UndoEvent,
 )
@@ -179,9 +179,9 @@ def reach_told(act: Act, partition: int, offset: int, most: int) -> dict[str, ob
         "reach": act.reach,
         "undoes": [undo_told(one) for one in act.steps[offset : offset + most]],
         "undoes_total": len(act.steps),
-        "goes": _some(act.moves.go),
-        "comes_back": _some(act.moves.come_back),
-        "changed": _some(act.moves.change),
+        "goes": some_memories(act.moves.go),
+        "comes_back": some_memories(act.moves.come_back),
+        "changed": some_memories(act.moves.change),
         "changed_fields": dict(act.moves.otherwise),
         "not_undone": [_not_told(one, partition) for one in act.not_undone],
         "remains": [_remains_told(one) for one in islice(act.remains, offset, offset + most)],
@@ -209,10 +209,6 @@ def _remains_told(one: Difference) -> StandsOtherwise:
     """What stands otherwise after the act than in a replay: the names of it, and both sides."""
     fields = [*(one.otherwise if one.after is not None else ["shown"]), *one.fields]
     return {"id": one.id, "fields": fields, "retracted": one.before, "replayed": one.after}
-
-
-def _some(ids: Sequence[str]) -> SomeMemories:
-    return {"total": len(ids), "ids": list(ids[:MOST_TOLD])}
 
 
 def _plain(value: Any) -> Any:
@@ -432,7 +428,7 @@ class Retracter:
             "reach": reach,
             "undoes": [undo_told(one) for one in steps],
             "undoes_total": len(steps),
-            **{name: _some(()) for name in ("goes", "comes_back", "changed")},
+            **{name: some_memories(()) for name in ("goes", "comes_back", "changed")},
             **{name: {} for name in ("changed_fields", "struck_because")},
             **{name: [] for name in ("not_undone", "remains", "struck", "stays", *_OF_SOURCES, "questions")},
             **dict.fromkeys(("remains_total", "struck_total", "stays_total"), 0),

@@ -191,15 +191,11 @@ class NamedSources:
             "late": one.late,
             "first_happened": moment(one.first_happened),
             "last_happened": moment(one.last_happened),
-            "first_recorded": _or_none(one.first_recorded),
-            "last_recorded": _or_none(one.last_recorded),
+            "first_recorded": moment(one.first_recorded),
+            "last_recorded": moment(one.last_recorded),
             "set_aside": None if whole is None else aside_told(self._views, owner, partition, whole),
             "partly_aside": aside.parts,
         }
-
-
-def _or_none(at: int | None) -> str | None:
-    return None if at is None else moment(at)
 
 
 def _pieces(stored: Iterator[Stored]) -> Iterator[list[Stored]]:
@@ -312,16 +308,16 @@ class Sources:
             "principal": source.principal,
             "of_actor": source.actor,
             "memories": len(found.withheld),
-            **{name: _some(ids) for name, ids in _did(found).items()},
+            **{name: some_memories(ids) for name, ids in _effects(found).items()},
         }, dict(place)
 
 
-def _did(found: SourceEffects) -> dict[str, tuple[str, ...]]:
+def _effects(found: SourceEffects) -> dict[str, tuple[str, ...]]:
     return {"negated": found.negated, "revised": found.revised, "merged": found.merged, "deleted": found.deleted}
 
 
-def _some(ids: tuple[str, ...]) -> SomeMemories:
-    """How many, and the first of them."""
+def some_memories(ids: Sequence[str]) -> SomeMemories:
+    """The number of ids, and the first of them."""
     return {"total": len(ids), "ids": list(ids[:MOST_TOLD])}
 
 

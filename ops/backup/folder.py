@@ -12,7 +12,7 @@ import re
 import shutil
 import stat
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from errno import EAGAIN
 from hashlib import sha256
@@ -25,7 +25,7 @@ from engramlog_server.consumers.backup import BackupRow, DamagedRows, HeldEntry,
 from engramlog_server.events.errors import DamagedState, InputError, LogGap, StoreUnavailable
 from engramlog_server.events.partitions import MAX_PARTITIONS
 from engramlog_server.events.text import UNREADABLE
-from engramlog_server.ops.durable import OTHERS, sync_folder
+from engramlog_server.ops.durable import OTHERS, sync_path
 from engramlog_server.ops.keys.backup import KeysUnusable, check_keys, known_keys
 
 LEVEL = 3
@@ -35,7 +35,9 @@ MAKING = ".making"
 """What the name of a backup ends with that is being made, behind a dot before it."""
 ABOUT = b"engramlog backup"
 ALLOWED = "a folder that `engramlog backup make` wrote, with all of its files"
+MANIFEST, STORE = "manifest.json", "store.rows.gz"
 _PART = re.compile(r"partition-\d{4}\.rows\.gz")
+_THIS_FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _BROKEN = (EOFError, zlib.error, gzip.BadGzipFile, DamagedRows)
 
 
@@ -44,7 +46,7 @@ class BackupUnusable(InputError):
 
 
 class _Hashed:
-    """A file of which every byte that passes is hashed."""
+    """A file that hashes every byte it reads or writes."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file, self._hash, self.bytes = file, sha256(), 0
@@ -103,7 +105,7 @@ class RowsOut:
 
 
 class _Bounded:
-    """What comes out of a packed file, up to as many bytes as its manifest tells."""
+    """The unpacked bytes of a file, up to the number in its manifest."""
 
     def __init__(self, file: gzip.GzipFile, most: int) -> None:
         self._file, self._most, self.bytes = file, most, 0
@@ -130,11 +132,11 @@ class BackupFolder(NamedTuple):
     def part(self, number: int) -> Iterator[tuple[BackupRow, bytes]]:
         """The rows of a partition, and their bytes. Raises BackupUnusable, at the end too where the file was changed."""
         one = self.manifest.parts[number]
-        return self._rows(NAMES.part(number), one.file, one.tag)
+        return self._rows(part_name(number), one.file, one.tag)
 
     def store(self) -> Iterator[tuple[BackupRow, bytes]]:
         """The rows of what is of no partition."""
-        return self._rows(NAMES.store, self.manifest.store, "")
+        return self._rows(STORE, self.manifest.store, "")
 
     def unusable(self, name: str, what: str) -> BackupUnusable:
         """An error about one of its files."""
@@ -169,8 +171,13 @@ class BackupFolder(NamedTuple):
             raise self.unusable(name, f"is of another backup, store or partition ({told})")
 
 
+def part_name(number: int) -> str:
+    """The file of a partition: named by number alone, so a manifest leads nowhere."""
+    return f"partition-{number:04}.rows.gz"
+
+
 def about(backup: str, store_id: str, tag: str) -> list[bytes]:
-    """What the first row of a file tells, behind what it is."""
+    """The first row of a file, after `ABOUT`."""
     return [backup.encode(), store_id.encode(), tag.encode()]
 
 
@@ -183,14 +190,14 @@ def open_backup(path: Path) -> BackupFolder:
         raise _unusable(path, f"cannot be looked at ({error.strerror})") from None
     if not stat.S_ISDIR(found.st_mode):
         raise _unusable(path, "is no folder, or is a link")
-    with _plain(path / NAMES.manifest) as file:
+    with _plain(path / MANIFEST) as file:
         raw = file.read(MOST_BYTES + 1)
     if len(raw) > MOST_BYTES:
-        raise _unusable(path / NAMES.manifest, f"has more than {MOST_BYTES:,} bytes")
+        raise _unusable(path / MANIFEST, f"has more than {MOST_BYTES:,} bytes")
     try:
         manifest = read_manifest(raw)
     except DamagedManifest as error:
-        raise _unusable(path / NAMES.manifest, str(error)) from None
+        raise _unusable(path / MANIFEST, str(error)) from None
     return BackupFolder(path, manifest, _open_to_others(path, found, manifest))
 
 
@@ -198,7 +205,7 @@ def _open_to_others(path: Path, folder: os.stat_result, manifest: BackupManifest
     """A folder that nobody else can enter keeps others from its files, whatever their modes are."""
     if not stat.S_IMODE(folder.st_mode) & OTHERS and folder.st_uid == os.geteuid():
         return False
-    names = [NAMES.manifest, NAMES.store, *(NAMES.part(number) for number in range(len(manifest.parts)))]
+    names = [MANIFEST, STORE, *(part_name(number) for number in range(len(manifest.parts)))]
     with suppress(OSError):
         return any(stat.S_IMODE((path / name).lstat().st_mode) & OTHERS for name in names)
     return True
@@ -242,18 +249,18 @@ def made_whole(path: Path, probe: Callable[[str], None]) -> Iterator[Path]:
     """
     beside = path.with_name(f".{path.name}{MAKING}")
     try:
-        descriptor = _taken(beside)
+        descriptor = _claimed(beside)
     except OSError as error:
         raise _unwritten(path, error) from error
     try:
-        _drop_left(path.parent, beside)
+        _drop_unfinished(path.parent, beside)
         yield beside
-        sync_folder(beside)
+        sync_path(beside)
         probe("before it has its name")
         if os.path.lexists(path):
             raise _no_place(path, "which is there by now")
         beside.rename(path)
-        sync_folder(path.parent)
+        sync_path(path.parent)
         probe("after it has its name")
     except OSError as error:
         raise _unwritten(path, error) from error
@@ -263,12 +270,12 @@ def made_whole(path: Path, probe: Callable[[str], None]) -> Iterator[Path]:
         os.close(descriptor)
 
 
-def _taken(beside: Path) -> int:
+def _claimed(beside: Path) -> int:
     """The folder to write into, empty, and this process's alone as long as the descriptor is open. What a killed process left in it
     goes. Raises OSError, BlockingIOError where another process writes there."""
     with suppress(FileExistsError):
         beside.mkdir(0o700)
-    descriptor = os.open(beside, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    descriptor = os.open(beside, _THIS_FOLDER)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -285,7 +292,7 @@ def _taken(beside: Path) -> int:
     return descriptor
 
 
-def _drop_left(folder: Path, mine: Path) -> None:
+def _drop_unfinished(folder: Path, mine: Path) -> None:
     """Remove what killed processes left of backups in a folder: what holds a backup's files alone, and nobody writes to. What
     cannot be removed stays."""
     for one in folder.glob(f".*{MAKING}"):
@@ -299,7 +306,7 @@ def drop_backup(path: Path) -> str | None:
     It loses its name first: what a kill leaves of it is no backup, and goes with the next that is made beside it.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = os.open(path, _THIS_FOLDER)
     except OSError as error:
         return f"cannot be opened ({error.strerror})"
     try:
@@ -309,7 +316,7 @@ def drop_backup(path: Path) -> str | None:
         if not path.name.endswith(MAKING):
             path = path.rename(path.with_name(f".{path.name}{MAKING}"))
         shutil.rmtree(path)
-        sync_folder(path.parent)
+        sync_path(path.parent)
     except BlockingIOError:
         return "is being checked or restored"
     except OSError as error:
@@ -324,7 +331,7 @@ def held(folder: BackupFolder) -> Iterator[BackupFolder]:
     """Keep a backup from going with a rotation, for the length of a `with`. Raises BackupUnusable where it goes already. Where it
     cannot be locked, as on some that are mounted, nothing keeps it."""
     try:
-        descriptor = os.open(folder.path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        descriptor = os.open(folder.path, _THIS_FOLDER)
     except OSError as error:
         raise _unusable(folder.path, f"cannot be opened ({error.strerror})") from None
     try:
@@ -338,7 +345,7 @@ def held(folder: BackupFolder) -> Iterator[BackupFolder]:
 
 
 def _is_ours(name: str) -> bool:
-    return name in (NAMES.manifest, NAMES.store) or _PART.fullmatch(name) is not None
+    return name in (MANIFEST, STORE) or _PART.fullmatch(name) is not None
 
 
 def write_file(path: Path, raw: bytes) -> None:
@@ -412,7 +419,7 @@ class BackupPart(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class BackupManifest(msgspec.Struct, frozen=True, kw_only=True):
-    """What a backup tells of itself."""
+    """What a backup says of itself."""
 
     format: int
     backup: _Name
@@ -440,31 +447,16 @@ class BackupManifest(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class _Bound(msgspec.Struct, frozen=True):
-    """A manifest as it lies in its file."""
+    """A manifest in its file, with its hash."""
 
     sha256: str
     manifest: msgspec.Raw
 
 
 class _Format(msgspec.Struct, frozen=True):
-    """What is looked at first."""
+    """Read first: a newer format may have other fields."""
 
     format: int
-
-
-class PartName(NamedTuple):
-    """How the files of a backup are called: by number alone, so a manifest leads nowhere."""
-
-    manifest: str = "manifest.json"
-    store: str = "store.rows.gz"
-
-    @staticmethod
-    def part(number: int) -> str:
-        """Of a partition."""
-        return f"partition-{number:04}.rows.gz"
-
-
-NAMES = PartName()
 
 
 def write_manifest(told: BackupManifest) -> bytes:
@@ -536,8 +528,7 @@ def check_backup(
     Raises BackupUnusable, which names the file.
     """
     told, done = folder.manifest, 0
-    fields = store_fields(folder)
-    refuse_fields(folder, fields)
+    store_fields(folder)
     for number in range(len(told.parts)):
         for page in entries_of(folder, number, lambda _row: None):
             done += len(page)
@@ -559,11 +550,11 @@ def check_backup(
             for number, one in enumerate(told.parts)
             if one.head
         ],
-        _lacking(told, keys) if told.sealed else None,
+        _missing_keys(told, keys) if told.sealed else None,
     )
 
 
-def _lacking(told: BackupManifest, path: Path | None) -> str | None:
+def _missing_keys(told: BackupManifest, path: Path | None) -> str | None:
     """Why a backup of the keys does not open all of a backup, in a sentence; None if it does."""
     try:
         found = None if path is None or known_keys(path) is None else check_keys(path)
@@ -581,7 +572,7 @@ def _lacking(told: BackupManifest, path: Path | None) -> str | None:
 
 def entries_of(folder: BackupFolder, number: int, on_row: Callable[[BackupRow], None]) -> Iterator[list[HeldEntry]]:
     """The entries of a partition in pages, each proved as it passes; other rows go to `on_row`. Raises BackupUnusable."""
-    part, name = folder.manifest.parts[number], NAMES.part(number)
+    part, name = folder.manifest.parts[number], part_name(number)
     proof, page, size = LogProof(part.tag), list[HeldEntry](), 0
     try:
         for row, raw in folder.part(number):
@@ -619,30 +610,25 @@ def rows_of_store(folder: BackupFolder) -> Iterator[BackupRow]:
     """What is of no partition. Raises BackupUnusable."""
     for row, _ in folder.store():
         if _STORE_ROWS.get(row.kind) != len(row.parts):
-            raise folder.unusable(NAMES.store, "has a row that no such file has")
+            raise folder.unusable(STORE, "has a row that no such file has")
         if row.kind is RowKind.DELETION and not (
             row.parts[0].isdigit() and int(row.parts[0]) < len(folder.manifest.parts)
         ):
-            raise folder.unusable(NAMES.store, "tells of a partition that its manifest has not")
+            raise folder.unusable(STORE, "tells of a partition that its manifest has not")
         yield row
 
 
 def store_fields(folder: BackupFolder) -> dict[bytes, bytes]:
-    """The fields of the store. All of the file is read. Raises BackupUnusable."""
+    """The store's own fields, which say what the manifest says. Reads all of the file. Raises BackupUnusable."""
     found = dict[bytes, bytes]()
     for row in rows_of_store(folder):
         if row.kind is RowKind.STORE:
             found[row.parts[0]] = row.parts[1]
             if len(found) > MOST_FIELDS or max(map(len, row.parts)) > MOST_FIELD:
-                raise folder.unusable(NAMES.store, "has more, or longer, fields of a store than there are")
-    return found
-
-
-def refuse_fields(folder: BackupFolder, fields: Mapping[bytes, bytes]) -> None:
-    """Raise BackupUnusable where the store's own fields say something else than the manifest."""
+                raise folder.unusable(STORE, "has more, or longer, fields of a store than there are")
     told = folder.manifest
     try:
-        tags = msgspec.json.decode(fields.get(b"tags", b""), type=list[str])
+        tags = msgspec.json.decode(found.get(b"tags", b""), type=list[str])
     except UNREADABLE:
         tags = []
     mine = {
@@ -651,10 +637,11 @@ def refuse_fields(folder: BackupFolder, fields: Mapping[bytes, bytes]) -> None:
         b"parameter_set": told.parameter_set,
         b"partitions": str(len(told.parts)),
     }
-    wrong = [name for name, value in mine.items() if fields.get(name) != value.encode()]
-    if wrong or tags != [one.tag for one in told.parts] or (b"sealed" in fields) != told.sealed:
+    wrong = [name for name, value in mine.items() if found.get(name) != value.encode()]
+    if wrong or tags != [one.tag for one in told.parts] or (b"sealed" in found) != told.sealed:
         name = wrong[0].decode() if wrong else "tags or sealed"
-        raise folder.unusable(NAMES.store, f"tells another {name} than its manifest")
+        raise folder.unusable(STORE, f"tells another {name} than its manifest")
+    return found
 
 
 _PART_ROWS = {RowKind.SECRET: 2, RowKind.READMITTED: 2, RowKind.GONE: 1}

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -30,7 +30,8 @@ from engramlog_server.events.redis.server import redis_micros
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.ops.backup.folder import (
     BACKUP_FORMAT,
-    NAMES,
+    MANIFEST,
+    STORE,
     BackupFolder,
     BackupManifest,
     BackupPart,
@@ -41,6 +42,7 @@ from engramlog_server.ops.backup.folder import (
     drop_backup,
     made_whole,
     open_backup,
+    part_name,
     refuse_destination,
     write_file,
     write_manifest,
@@ -143,8 +145,8 @@ def make_backup(
     """
     refuse_copy(store.identity.restored, "no backup is made of a copy")
     path = refuse_destination(destination, folder_of(store.embedded) or settings.data)
-    began, wire = monotonic(), store.wire()
-    try:
+    began = monotonic()
+    with closing(store.wire()) as wire:
         with made_whole(path, probe) as folder:
             _write(wire, store.identity, folder, older or OlderBackups(), probe, on_progress)
             probe("before it is proved")
@@ -153,8 +155,6 @@ def make_backup(
             check_backup(made, lambda done, _all: on_progress(all_of_it + done, 2 * all_of_it))
             saved = None if keys is None else save_keys(store, settings, keys)._asdict()
         noted = _noted(wire, made.manifest, with_keys=saved is not None)
-    finally:
-        wire.close()
     told = made.manifest
     return BackupMade(
         str(path),
@@ -176,13 +176,10 @@ def _write(
     wire: Wire, identity: StoreIdentity, folder: Path, older: OlderBackups, probe: Probe, on_progress: Progress
 ) -> None:
     backup, sealed = token_hex(8), identity.sealed is not None
-    beside = RowsOut(folder / NAMES.store, about(backup, identity.store_id, ""))
-    try:
+    with closing(RowsOut(folder / STORE, about(backup, identity.store_id, ""))) as beside:
         for row in read_store(wire, identity.tags, last_days(now(), KEPT_DAYS)):
             beside.put(row.kind, row.parts)
         told = beside.end()
-    finally:
-        beside.close()
     probe("before the heads are read")
     moment = utc_text(from_micros(redis_micros(wire)))  # whatever was acknowledged before is in the backup
     heads = heads_now(wire, identity.tags)
@@ -190,11 +187,8 @@ def _write(
     total, parts = sum(one.head for one in heads), list[BackupPart]()
     for number, one in enumerate(heads):
         done = sum(part.head for part in parts)
-        out = RowsOut(folder / NAMES.part(number), about(backup, identity.store_id, one.tag))
-        try:
+        with closing(RowsOut(folder / part_name(number), about(backup, identity.store_id, one.tag))) as out:
             parts.append(_part(wire, one, out, older, probe, partial(_within, on_progress, done, 2 * total)))
-        finally:
-            out.close()
         probe("after a partition")
     again = read_identity(wire)
     if again is None or _fixed(again) != _fixed(identity):
@@ -215,7 +209,7 @@ def _write(
         parts=parts,
     )
     probe("before the manifest")
-    write_file(folder / NAMES.manifest, write_manifest(manifest))
+    write_file(folder / MANIFEST, write_manifest(manifest))
 
 
 def _within(on_progress: Progress, before: int, total: int, seq: int) -> None:

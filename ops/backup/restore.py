@@ -38,7 +38,7 @@ from engramlog_server.consumers.backup import (
     what_lies_there,
 )
 from engramlog_server.consumers.fold.folder import Probe, unprobed
-from engramlog_server.consumers.fold.rebuild import LEASE_MS, RebuildRun, rebuild_partition
+from engramlog_server.consumers.fold.rebuild import RebuildRun, rebuild_partition
 from engramlog_server.events.envelope import from_micros, utc_text
 from engramlog_server.events.errors import BadSetting, DamagedState, InputError, LogGap, StoreFull, StoreMismatch
 from engramlog_server.events.keys import KEYS_FIELD, MasterKey, Seals
@@ -49,11 +49,11 @@ from engramlog_server.events.redis.secrets import fence_ids
 from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import Wire, open_wire
 from engramlog_server.ops.backup.folder import (
-    NAMES,
+    MANIFEST,
+    STORE,
     BackupFolder,
     check_backup,
     entries_of,
-    refuse_fields,
     rows_of_store,
     store_fields,
 )
@@ -108,7 +108,6 @@ def restore_backup(
     probe: Probe = unprobed,
     on_progress: Progress = lambda _done, _all: None,
     on_wait: Wait = lambda _told: None,
-    lease_ms: int = LEASE_MS,
 ) -> BackupRestored:
     """Bring a backup into the store of these settings, which must be empty, or go on where an earlier run was killed.
 
@@ -117,42 +116,36 @@ def restore_backup(
     """
     told, steps = folder.manifest, _Steps(on_progress, folder.manifest.events)
     if told.log_format != str(FORMAT):
-        raise folder.unusable(
-            NAMES.manifest, f"is of a store of format {told.log_format[:20]}; this release knows {FORMAT}"
-        )
+        raise folder.unusable(MANIFEST, f"is of a store of format {told.log_format[:20]}; this release knows {FORMAT}")
     check_backup(folder, steps.within)
     steps.passed()
     fields = store_fields(folder)
-    refuse_fields(folder, fields)
     with _reached(settings, on_wait) as store:
         if store.identity is not _NOBODY:
             _refuse_other(store.identity, folder)
         if told.sealed:
             refuse_others(store, alone=alone, on_wait=on_wait)
-        wire = store.wire()
-        try:
+        with closing(store.wire()) as wire:
             master = _refuse_keys(store, folder, keys) if told.sealed else None
             _refuse_without_room(wire, folder)
             gone_on = _begin(store, wire, folder, fields, probe)
-            brought = None
+            restored = None
             if store.identity.format == RESTORING:
                 _lay_all(wire, folder, steps, probe)
                 _prove_all(wire, folder, steps)
                 probe("after it was proved")
                 ends = dict[str, str | bytes]()
                 if master is not None and keys is not None:
-                    brought = _bring_keys(store, wire, folder, keys, master)
-                    ends = {SEALED: brought.check, KEYS_FIELD: wire.seals.keys.id, KEYS_FROM: brought.save}
+                    restored = _restore_keys(store, wire, folder, keys, master)
+                    ends = {SEALED: restored.check, KEYS_FIELD: wire.seals.keys.id, KEYS_FROM: restored.save}
                     probe("after the keys")
                 else:
                     wire.seals.begin(store.identity.store_id, None)
-                _fold_all(store, wire, steps, probe, on_wait, lease_ms)
+                _fold_all(store, wire, steps, probe, on_wait)
                 probe("before its format is set")
                 end_store(wire, ends)
                 store.identity = store.identity._replace(format=str(FORMAT))
                 probe("after its format is set")
-        finally:
-            wire.close()
     return BackupRestored(
         str(folder.path),
         told.backup,
@@ -162,7 +155,7 @@ def restore_backup(
         len(told.parts),
         told.events,
         gone_on,
-        None if brought is None else _brought(folder, keys, brought),
+        None if restored is None else _keys_answer(folder, keys, restored),
     )
 
 
@@ -188,13 +181,10 @@ def _reached(settings: Settings, on_wait: Wait) -> Iterator[OldStore]:
     with reach_the_store(settings, on_wait=on_wait) as (url, embedded, _):
         if embedded is not None and not embedded.owned:
             raise InUse(f"another process runs on {embedded.folder}: a backup is brought into a store that nobody uses")
-        client = connect(url, timeout=settings.redis_timeout)
-        try:
+        with closing(connect(url, timeout=settings.redis_timeout)) as client:
             with closing(open_wire(client)) as wire:
                 identity = read_identity(wire)
             yield OldStore(client, identity or _NOBODY, embedded, settings)
-        finally:
-            client.close()
 
 
 _NOBODY = StoreIdentity("", 1, ("e0",), "")
@@ -229,21 +219,21 @@ def _refuse_keys(store: OldStore, folder: BackupFolder, keys: Path | None) -> Ma
     return master
 
 
-def _bring_keys(store: OldStore, wire: Wire, folder: BackupFolder, path: Path, master: MasterKey) -> SavedKeys:
+def _restore_keys(store: OldStore, wire: Wire, folder: BackupFolder, path: Path, master: MasterKey) -> SavedKeys:
     """Put the keys of their backup into the key store, and the fence list in its place; what opens the store begins."""
     told = folder.manifest
     wire.seals.master, wire.seals.open_keys = master, keys_of(store.settings)
     wire.seals.new_keys(told.store_id)
     refuse_own_server(wire)
     listed = FenceList.of(store.settings, told.store_id)
-    brought = restore_keys(path, wire.seals.keys, listed)
+    restored = restore_keys(path, wire.seals.keys, listed)
     listed.share(wire.seals.keys)
-    wire.seals.begin(told.store_id, brought.check, wire.seals.keys.id)
+    wire.seals.begin(told.store_id, restored.check, wire.seals.keys.id)
     fence_again(wire, [one.tag for one in told.parts], listed.read())
-    return brought
+    return restored
 
 
-def _brought(folder: BackupFolder, path: Path | None, keys: SavedKeys) -> dict[str, Any]:
+def _keys_answer(folder: BackupFolder, path: Path | None, keys: SavedKeys) -> dict[str, Any]:
     """What a restore tells of the keys."""
     heads = [one.head for one in folder.manifest.parts]
     newer = sum(max(head - covered, 0) for head, covered in zip(heads, keys.heads, strict=True))
@@ -273,8 +263,8 @@ def _refuse_without_room(wire: Wire, folder: BackupFolder) -> None:
 def _begin(store: OldStore, wire: Wire, folder: BackupFolder, fields: dict[bytes, bytes], probe: Probe) -> bool:
     """Mark the store; whether an earlier run was begun there. Raises StoreMismatch where it is not empty."""
     told, tags = folder.manifest, tuple(one.tag for one in folder.manifest.parts)
-    found = store.identity
-    if found is _NOBODY:
+    begun = store.identity is not _NOBODY
+    if not begun:
         if there := what_lies_there(wire, tags):
             more = f", and {len(there) - 1} more keys" if len(there) > 1 else ""
             raise StoreMismatch(
@@ -293,9 +283,6 @@ def _begin(store: OldStore, wire: Wire, folder: BackupFolder, fields: dict[bytes
         if (held := begin_store(wire, named, msgspec.json.encode(restored))) is not None:
             raise StoreMismatch(f"store {held[0].decode('utf-8', 'replace')} lies there by now. Nothing was written")
         probe("after the mark")
-        begun = False
-    else:
-        begun = True
     identity = read_identity(wire)
     assert identity is not None
     store.identity = identity
@@ -324,7 +311,7 @@ def _lay_all(wire: Wire, folder: BackupFolder, steps: _Steps, probe: Probe) -> N
         _lay_part(wire, folder, number, probe, lambda seq, base=done: steps.within(base + seq, 0))  # type: ignore[misc]
         done += part.head
         probe("after a partition is laid")
-    _lay_beside(wire, folder)
+    _lay_rest(wire, folder)
     steps.passed()
 
 
@@ -376,7 +363,7 @@ class _PartLaid:
         self._rows.clear()
 
 
-def _lay_beside(wire: Wire, folder: BackupFolder) -> None:
+def _lay_rest(wire: Wire, folder: BackupFolder) -> None:
     """What is of no partition's log."""
     tags, today = [one.tag for one in folder.manifest.parts], now().date()
     for (kind, at), rows in groupby(rows_of_store(folder), lambda row: (row.kind, row.parts[0])):
@@ -393,7 +380,7 @@ def _day(folder: BackupFolder, raw: bytes) -> str:
     try:
         return raw.decode() and date.fromisoformat(raw.decode()).isoformat()
     except ValueError:
-        raise folder.unusable(NAMES.store, f"tells of a day {raw[:20]!r} that is none") from None
+        raise folder.unusable(STORE, f"tells of a day {raw[:20]!r} that is none") from None
 
 
 def _prove_all(wire: Wire, folder: BackupFolder, steps: _Steps) -> None:
@@ -415,7 +402,7 @@ def _prove_all(wire: Wire, folder: BackupFolder, steps: _Steps) -> None:
     steps.passed()
 
 
-def _fold_all(store: OldStore, wire: Wire, steps: _Steps, probe: Probe, on_wait: Wait, lease_ms: int) -> None:
+def _fold_all(store: OldStore, wire: Wire, steps: _Steps, probe: Probe, on_wait: Wait) -> None:
     tags, done = store.identity.tags, 0
     heads = [int(one or 0) for one in wire.answers([["HGET", LogKeys(tag).meta, "head"] for tag in tags])]
     run = RebuildRun.begin(wire, list(range(len(tags))), anew=False)
@@ -426,7 +413,6 @@ def _fold_all(store: OldStore, wire: Wire, steps: _Steps, probe: Probe, on_wait:
             holder=new_worker_id(),
             probe=probe,
             on_wait=on_wait,
-            lease_ms=lease_ms,
             on_progress=lambda seq, _all, base=done: steps.within(base + seq, 0),  # type: ignore[misc]
         )
         done += heads[number]
@@ -481,11 +467,8 @@ def take_store_over(store: OpenStore, settings: Settings, reason: str | None) ->
         store.log.let_go(partition)
         store.alarms.cleared(RECEIPT_LOST, str(partition))
     store.receipts.save()
-    wire = store.wire()
-    try:
+    with closing(store.wire()) as wire:
         taken = take_over(wire, store.identity.tags, found.restored, utc_text(now()), reason)
-    finally:
-        wire.close()
     store.alarms.cleared(STORE_RESTORED, "")
     return found.told | {"restored": taken.told, "done": True}
 

@@ -6,7 +6,7 @@ import socket
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from functools import partial
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from engramlog_server.api.http.serve import OPERATE, claim
 from engramlog_server.events.envelope import from_micros, utc_text
@@ -47,9 +47,6 @@ from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import check_queue, wire_to
 from engramlog_server.projections.access.caller import AccessBook
 from engramlog_server.projections.redis.create import StoreIdentity, check_parameters
-
-if TYPE_CHECKING:
-    from engramlog_server.projections.redis.create import StoreIdentity
 
 _PROBE = bytes(32)
 """What the master key is tried with; what it becomes is kept nowhere."""

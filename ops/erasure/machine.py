@@ -11,6 +11,7 @@ What would be done, and what is refused, is in `plan`.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import closing
 from datetime import datetime
 from hashlib import sha256
 from secrets import token_bytes
@@ -71,10 +72,9 @@ from engramlog_server.ops.erasure.plan import (
     refuse_stuck,
     told_of_owner,
     values_file,
-    wire_of,
 )
 from engramlog_server.ops.erasure.residue import NOT_KNOWN, Probes, Residue, probes_of, residue_of, rewrite_all
-from engramlog_server.ops.keys.backup import saved_anew
+from engramlog_server.ops.keys.backup import save_keys_again
 from engramlog_server.ops.processes.life import new_worker_id
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore
@@ -152,7 +152,7 @@ def carry_out(
     what another run goes on with.
     """
     tag, number = partition_to_erase_in(store, plan.owner)
-    with wire_of(store) as wire:
+    with closing(store.wire()) as wire:
         refuse_without_room(wire, [tag])
         _refuse_without_key(store)
         where = _Where(store, settings, wire, tag, number)
@@ -208,7 +208,7 @@ def readmit_owner(store: OpenStore, settings: Settings, owner: str, reason: str 
     Raises InputError where it was not erased, or that did not end.
     """
     tag, number = partition_to_erase_in(store, owner)
-    with wire_of(store) as wire:
+    with closing(store.wire()) as wire:
         _, erasure = standing_of(wire, tag, owner)
         if erasure is None:
             raise refused("owner", owner[:80], "an owner who was erased: of this one everything stands")
@@ -398,7 +398,7 @@ class _Erasure:
         ended, position = self.say(
             began, "ended", found.listed, **found.said, until=until, chain=chain, unproven=len(unproven)
         )
-        kept = saved_anew(store, self.settings)  # with the end of this erasure in it
+        kept = save_keys_again(store, self.settings)  # with the end of this erasure in it
         return ErasureCertificate(
             erasure=began.erasure,
             store_id=began.store,

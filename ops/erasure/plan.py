@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing
 from typing import Any, NamedTuple
 
 from engramlog_server.api.application import Application
@@ -50,7 +50,7 @@ class ErasurePlan(NamedTuple):
 def told_of_owner(store: OpenStore, settings: Settings, owner: str) -> dict[str, Any]:
     """What erasing the owner would do, JSON-ready. Reads only. Raises InputError where it cannot be erased, NotFound for nobody."""
     tag, number = partition_to_erase_in(store, owner)
-    with wire_of(store) as wire:
+    with closing(store.wire()) as wire:
         line, erasure = standing_of(wire, tag, owner)
         entries = count_entries(wire, tag, owner)
         if line is None and not entries.total:
@@ -95,7 +95,7 @@ def told_of_words(application: Application, store: OpenStore, plan: ErasurePlan)
     Raises InputError where they cannot be erased, NotFound for one that nothing tells of, OwnerErased, DamagedState.
     """
     tag, number = partition_to_erase_in(store, plan.owner)
-    with wire_of(store) as wire:
+    with closing(store.wire()) as wire:
         refuse_erased(wire, LogKeys(tag), plan.owner)
         refuse_stuck(wire, tag, plan.owner)
         told, log = list(read_log(wire, tag, plan.owner)), OwnersLog()
@@ -222,16 +222,6 @@ def _said_again(told: Sequence[tuple[Stored, AnyEvent | None]], reach: Reach) ->
     return [  # a turn and its memory are one
         one for one in found if one.type != TurnRecorded.__name__ or one.of.rpartition("/")[2] not in memories
     ]
-
-
-@contextmanager
-def wire_of(store: OpenStore) -> Iterator[Wire]:
-    """A connection of its own, closed at the end."""
-    wire = store.wire()
-    try:
-        yield wire
-    finally:
-        wire.close()
 
 
 def values_file(store: OpenStore, settings: Settings) -> ValueFile:

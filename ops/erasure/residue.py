@@ -49,7 +49,7 @@ from engramlog_server.events.redis.slot_map import known_nodes, others
 from engramlog_server.events.redis.wire import Wire, open_wire
 from engramlog_server.ops.embedded.aof import DIRECTORY
 from engramlog_server.ops.embedded.server import EmbeddedRedis
-from engramlog_server.ops.erasure.plan import ErasurePlan, wire_of
+from engramlog_server.ops.erasure.plan import ErasurePlan
 from engramlog_server.ops.keys.master import key_file_of
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore
@@ -441,7 +441,7 @@ def names_elsewhere(
 
     Raises InputError for names that cannot be looked for, StoreError.
     """
-    with wire_of(store) as wire:
+    with closing(store.wire()) as wire:
         found = _NameSearch(store, settings, wire, plan.owner, going, given_names(given)).told(on_progress)
     told: dict[str, Any] = msgspec.to_builtins(found)
     return told | {"rare": RARE}

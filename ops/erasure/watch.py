@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import Final
 
 from engramlog_server.events.errors import StoreError
@@ -59,14 +59,11 @@ class ErasedWatch:
         """Let go of what was erased since the last look, and complete this host's list. Raises StoreError."""
         forget_erased(self._store)
         tags = self._store.identity.tags
-        wire = open_wire(self._store.client)
-        try:
+        with closing(open_wire(self._store.client)) as wire:
             heads = LogKeys(tags[partition_of(ERASURES, len(tags))]).heads
             erasures, *builds = wire.answers(
                 [["HGET", heads, ERASURES], *(["HGET", LogKeys(tag).meta, "live"] for tag in tags)]
             )
-        finally:
-            wire.close()
         self._let_go(erasures, builds)
         if erasures != self._listed:
             self._list.share(self._store.client.seals.keys)
@@ -94,12 +91,9 @@ def forget_erased(store: OpenStore) -> list[str]:
     held, gone = {*store.views.held_owners(), *seals.held_owners()}, list[str]()
     if not held:
         return gone
-    wire = open_wire(store.client)
-    try:
+    with closing(open_wire(store.client)) as wire:
         for some in slices(sorted(held), AT_ONCE):
             gone += [owner for owner, line in read_lines(wire, tags, some).items() if is_tombstone(line)]
-    finally:
-        wire.close()
     for owner in gone:
         store.views.forget(owner)
         seals.forget(owner)

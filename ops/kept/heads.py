@@ -26,7 +26,7 @@ from engramlog_server.events.heads import Head, HeadBook, copied_book, line_numb
 from engramlog_server.events.partitions import ACCEPTED_KEY, LogKeys, position_text
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.ops.clock import Every, now
-from engramlog_server.ops.durable import FileLock, append_lines, file_state, store_file, sync_folder, written_beside
+from engramlog_server.ops.durable import FileLock, append_lines, file_state, store_file, sync_path, written_beside
 from engramlog_server.projections.redis.create import (
     LiveHead,
     Unmet,
@@ -376,20 +376,14 @@ def keep_quietly(store: OpenStore, settings: Settings) -> None:
 
     Sinks are left to `up` and `keep_now`: a command should not wait for an address.
     """
-    keeper = HeadKeeper(store, settings, sinks=False)
-    try:
+    with closing(HeadKeeper(store, settings, sinks=False)) as keeper:
         keeper.look_quietly()
-    finally:
-        keeper.close()
 
 
 def keep_now(store: OpenStore, settings: Settings) -> None:
     """Write the heads that moved. Raises StoreError, also LogChanged."""
-    keeper = HeadKeeper(store, settings)
-    try:
+    with closing(HeadKeeper(store, settings)) as keeper:
         changed = keeper.look()
-    finally:
-        keeper.close()
     if changed:
         raise LogChanged(changed[0])
 
@@ -469,7 +463,7 @@ class HeadFile:
         with written_beside(self.path, line, locked=True) as fresh:  # it is there before the old one leaves its name
             self.path.replace(aside(self.path))
             fresh.replace(self.path)
-        sync_folder(self.path.parent)
+        sync_path(self.path.parent)
         self._known = None
 
 

@@ -35,7 +35,7 @@ from engramlog_server.events.redis.secrets import whole_number
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.ops.clock import now_micros
-from engramlog_server.ops.durable import FileLock, NotPrivate, open_private, sync_folder
+from engramlog_server.ops.durable import FileLock, NotPrivate, open_private, sync_path
 from engramlog_server.ops.erasure.fence_list import ErasureStep, FenceList
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import OpenStore, folder_of
@@ -128,7 +128,7 @@ def save_keys(
     refuse_copy(identity.restored, "no keys are saved of a copy")
     with _in_turn(path), closing(store.wire()) as wire:
         before = known_keys(path)
-        _drop_left(path)
+        _drop_unfinished(path)
         at = utc_text(from_micros(now_micros()))
         heads = [
             whole_number(one) for one in wire.answers([["HGET", LogKeys(tag).meta, "head"] for tag in identity.tags])
@@ -151,7 +151,7 @@ def save_keys(
     return KeysWritten(str(path), about.save, at, identity.store_id, sum(heads), about.keys, size, replaced)
 
 
-def saved_anew(store: OpenStore, settings: Settings) -> KeysKept:
+def save_keys_again(store: OpenStore, settings: Settings) -> KeysKept:
     """Write the file that is set again, as every erasure does at its end. Raises nothing of ours: what is erased is erased."""
     path = settings.keys_backup
     if path is None:
@@ -252,11 +252,11 @@ def _write(path: Path, keys: KeyStore, about: SavedKeys, listed: Sequence[bytes]
             about = msgspec.structs.replace(about, keys=count, salts=salts, digest=digest)
             database.execute("INSERT INTO about VALUES (?, ?)", (_ABOUT, msgspec.json.encode(about)))
             database.execute("COMMIT")
-        _sync(fresh)
+        sync_path(fresh)
         check_keys(fresh)
         fresh.replace(path)
         with suppress(PermissionError):  # a folder that may be written to and not read
-            sync_folder(path.parent)
+            sync_path(path.parent)
     except sqlite3.Error as error:
         raise StoreUnavailable(f"the keys cannot be saved in {path}: {error}", file=str(path)) from error
     except OSError as error:
@@ -276,14 +276,6 @@ def _digest(database: sqlite3.Connection) -> tuple[str, int, int]:
             rows.update(repr(row).encode())
             counts[-1] += 1
     return rows.hexdigest(), counts[0], counts[1]
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDWR | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @contextmanager
@@ -315,9 +307,9 @@ def _pages(rows: sqlite3.Cursor) -> Iterable[list[Any]]:
 
 
 @contextmanager
-def _in_turn(path: Path, seconds: float = TURN_SECONDS) -> Iterator[None]:
+def _in_turn(path: Path) -> Iterator[None]:
     """One save of a file at a time: who comes later reads the store later. Raises StoreUnavailable."""
-    lock = FileLock(path, seconds)
+    lock = FileLock(path, TURN_SECONDS)
     try:
         lock.__enter__()
     except OSError as error:
@@ -328,7 +320,7 @@ def _in_turn(path: Path, seconds: float = TURN_SECONDS) -> Iterator[None]:
         lock.__exit__()
 
 
-def _drop_left(path: Path) -> None:
+def _drop_unfinished(path: Path) -> None:
     """Remove what killed saves of this file left beside it; under its lock. Raises StoreUnavailable."""
     try:
         for one in path.parent.glob(f".{escape(path.name)}.*"):

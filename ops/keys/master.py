@@ -21,7 +21,7 @@ from itertools import islice
 from pathlib import Path
 from secrets import token_bytes
 from threading import Lock
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from engramlog_server.events.alarms import KEYS_UNAVAILABLE, Alarms, ConditionAlarm
 from engramlog_server.events.cipher import SECRET_BYTES
@@ -44,12 +44,8 @@ from engramlog_server.events.partitions import STORE_KEY, LogKeys
 from engramlog_server.events.redis.wire import Script, Wire, pairs
 from engramlog_server.events.text import NONE
 from engramlog_server.ops.clock import Every, Tell
-from engramlog_server.ops.durable import NotPrivate, read_private, store_file, sync_folder, written_beside
+from engramlog_server.ops.durable import NotPrivate, read_private, store_file, sync_path, written_beside
 from engramlog_server.ops.settings import Settings, service_key
-
-if TYPE_CHECKING:
-    from engramlog_server.ops.settings import Settings
-
 
 LOOK_SECONDS: Final = 5.0
 OPEN_STORE = "a master key is set, but this store is not encrypted: run `engramlog seal`"
@@ -222,7 +218,7 @@ def make_key_file(path: Path) -> bool:
         raise KeyFileUnusable(
             f"no master key file can be made at {path} ({error.strerror}); nothing was made"
         ) from None
-    sync_folder(path.parent)
+    sync_path(path.parent)
     return True
 
 
@@ -282,7 +278,7 @@ def _replace(path: Path, text: str) -> None:
             beside.replace(path)
     except OSError as error:
         raise _unusable(path, f"cannot be rewritten ({error.strerror})") from None
-    sync_folder(path.parent)
+    sync_path(path.parent)
 
 
 def _raw(text: str) -> bytes:

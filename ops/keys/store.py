@@ -32,7 +32,7 @@ from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import Argument, Script, Wire, WirePool, elements, keys_like, pairs
 from engramlog_server.events.text import shown
 from engramlog_server.ops.clock import this_second
-from engramlog_server.ops.durable import not_private, sync_folder
+from engramlog_server.ops.durable import not_private, sync_path
 from engramlog_server.projections.redis.store import slices
 
 SETTING = "ENGRAMLOG_KEYS"
@@ -268,7 +268,7 @@ def _refuse_unfit(path: Path, *, make: bool) -> None:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with suppress(FileExistsError):  # another was quicker
             os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600))
-        sync_folder(path.parent)
+        sync_path(path.parent)
     except OSError as error:
         raise StoreUnavailable(f"the key store {path} cannot be made: {error.strerror}", file=str(path)) from error
 
