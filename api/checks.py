@@ -123,7 +123,7 @@ _LABELS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def refusal_told(error: EngramlogError) -> dict[str, Any]:
+def safe_refusal(error: EngramlogError) -> dict[str, Any]:
     """`EngramlogError.as_dict` of a refusal that does not repeat a secret it was given."""
     told = error.as_dict()
     problems = told.get("problems")
@@ -447,12 +447,12 @@ def times_of(asked: TimesAsked, owner: str, partitions: int) -> RequestedTimes:
     return RequestedTimes(as_of, known, instant, max([waits, *filter(None, (as_of.seq, known.seq))]))
 
 
-def told_times(asked: TimesAsked) -> TimesTold:
+def times_answer(asked: TimesAsked) -> TimesTold:
     """What an answer says of the times that it was asked about."""
-    return {**told_lines(asked), "at": asked.get("at")}
+    return {**lines_answer(asked), "at": asked.get("at")}
 
 
-def told_lines(asked: LineTerms) -> LinesTold:
+def lines_answer(asked: LineTerms) -> LinesTold:
     """The same of an answer that computes no weights."""
     return {"as_of": asked.get("as_of"), "known": asked.get("known")}
 

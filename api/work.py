@@ -61,7 +61,7 @@ LESS = "ask about less (name less, a narrower span, fewer queries, a shorter pag
 
 
 class NeedsHeavyLane(Exception):
-    """A light question turned out to be long before it did anything; what was told is never asked again (`has_told`)."""
+    """A light question turned out to be long before it did anything; what was told is never asked again (`has_appended`)."""
 
 
 class Patience:
@@ -142,7 +142,7 @@ def weigh(steps: int) -> None:
         patience.weigh(steps)
 
 
-def has_told() -> None:
+def has_appended() -> None:
     """The question in hand appends: from here on it is carried out where it is. Asked again, it would tell it twice."""
     patience = _CURRENT.get()
     if patience is not None:

@@ -111,9 +111,9 @@ def _whole_lines(descriptor: int) -> int:
 def replace_file(path: Path, content: Content, *, locked: bool = False, keep_name: bool = True) -> int:
     """Replace a file as a whole: readers, and a crash, see the old one or the new one. Returns its size. Raises OSError.
 
-    `locked`: see `written_beside`. `keep_name`: sync the folder too, so that the new one also survives a power failure.
+    `locked`: see `new_file_beside`. `keep_name`: sync the folder too, so that the new one also survives a power failure.
     """
-    with written_beside(path, content, locked=locked) as fresh:
+    with new_file_beside(path, content, locked=locked) as fresh:
         size = fresh.stat().st_size
         fresh.replace(path)
     if keep_name:
@@ -122,7 +122,7 @@ def replace_file(path: Path, content: Content, *, locked: bool = False, keep_nam
 
 
 @contextmanager
-def written_beside(path: Path, content: Content, *, locked: bool = False) -> Iterator[Path]:
+def new_file_beside(path: Path, content: Content, *, locked: bool = False) -> Iterator[Path]:
     """A new private file next to another, on disk; removed at the end unless it was renamed. Raises OSError.
 
     `locked`: the caller holds the file's lock, so the name is fixed, and what a killed process left there is removed.

@@ -35,7 +35,7 @@ from engramlog_server.ops.embedded import disk
 from engramlog_server.ops.erasure.residue import rewrite_all
 from engramlog_server.ops.kept.heads import HeadFile, heads_path, refuse_changed_log
 from engramlog_server.ops.kept.rejections import ValueFile, values_path, wrap_kept
-from engramlog_server.ops.keys.master import NAME, keys_of, lies_there, make_key_file, master_of
+from engramlog_server.ops.keys.master import NAME, exists_at, keys_of, make_key_file, master_of
 from engramlog_server.ops.processes.life import new_worker_id
 from engramlog_server.ops.store import folder_of
 from engramlog_server.ops.store_replacement import (
@@ -88,10 +88,10 @@ def _file_to_make(store: OldStore) -> Path | None:
     folder, identity = folder_of(store.embedded), store.identity
     if folder is None or store.settings.sealed_by is not None or identity.sealed or identity.sealing:
         return None
-    return None if lies_there(folder / NAME) else folder / NAME
+    return None if exists_at(folder / NAME) else folder / NAME
 
 
-def told_beforehand(store: OldStore) -> dict[str, Any]:
+def seal_plan(store: OldStore) -> dict[str, Any]:
     """What sealing would do, JSON-ready. Reads only. Raises OtherFormat, NoMasterKey, StoreMismatch under another key, or
     where the key of one that is sealed, or half sealed, is gone."""
     identity, master = store.identity, _master(store)
@@ -174,7 +174,7 @@ def carry_out(
         answer: dict[str, Any] = msgspec.to_builtins(rewritten)
         return answer
 
-    return brought_over(store, told_beforehand, steps, alone=alone, seconds=seconds, on_wait=on_wait)
+    return brought_over(store, seal_plan, steps, alone=alone, seconds=seconds, on_wait=on_wait)
 
 
 def _master(store: OldStore) -> MasterKey:

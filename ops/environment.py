@@ -45,7 +45,7 @@ def unknown_settings(environment: Mapping[str, str], known: Collection[str]) -> 
         )
 
 
-def all_told(environment: Mapping[str, str]) -> dict[str, str]:
+def settings_given(environment: Mapping[str, str]) -> dict[str, str]:
     """Everything that the environment says under our prefix but a key, by names in upper case; an empty value says nothing."""
     said = {name.upper(): told for name, told in environment.items() if told and name.upper().startswith(PREFIX)}
     return {name: told for name, told in said.items() if name != KEY}

@@ -28,7 +28,7 @@ from engramlog_server.ops.models import chat_of, embedders_of
 from engramlog_server.ops.processes.life import end_by_signal, end_with, new_worker_id, over
 from engramlog_server.ops.settings import Settings, load_settings
 from engramlog_server.ops.telemetry import Telemetry, telemetry_of
-from engramlog_server.ops.tracebacks import reason_of, tell_words, words_are_told
+from engramlog_server.ops.tracebacks import log_words, reason_of, words_are_logged
 from engramlog_server.ops.worker import add_options, awaited_identity, open_url, store_url
 from engramlog_server.projections.redis.usage import ModelLedger
 
@@ -83,8 +83,8 @@ def run_job_worker(url: str, queue_url: str | None, settings: Settings, timeout:
     if identity is None or not _is_queue(client, setting, stop, tell):
         client.close()
         return
-    tell_words(identity.sealed is None)
-    _tell_of_rq(tell)
+    log_words(identity.sealed is None)
+    _log_rq(tell)
     embedders, chat = embedders_of(settings, identity.embedder), chat_of(settings)
     alarms = RedisAlarms(WirePool(connect(url, timeout=timeout)), worker_id, tell)
     ledger = ModelLedger(WirePool(connect(url, timeout=timeout)), now)
@@ -132,7 +132,7 @@ def _work(
     """Run jobs until told to stop, or until the queue's Redis breaks off: RQ's loop ends there."""
     try:
         queue = store_queue(client, validator, stop)
-        running.worker = JobWorker(queue, new_worker_id(), tell, words=words_are_told())
+        running.worker = JobWorker(queue, new_worker_id(), tell, words=words_are_logged())
         if telemetry is not None:
             telemetry.wrap(running.worker, "perform_job", "job")
         running.worker.work(logging_level="WARNING")
@@ -157,7 +157,7 @@ def _is_queue(client: redis.Redis, setting: str, stop: Flag, tell: Tell) -> bool
     return False
 
 
-def _tell_of_rq(tell: Tell) -> None:
+def _log_rq(tell: Tell) -> None:
     """RQ's own warnings as lines of our log."""
 
     class Told(logging.Handler):

@@ -271,7 +271,7 @@ class FolderSocket:
             raise
 
     @classmethod
-    def claim_once_left(cls, folder: Path, told: Flag, seconds: float) -> FolderSocket | None:
+    def claim_when_free(cls, folder: Path, told: Flag, seconds: float) -> FolderSocket | None:
         """The folder's socket, once a service that a client started has left it: within so many seconds, or until `told` is set.
 
         None if it is not left, because an `up` has it. Raises UnusableFolder if it cannot be made.

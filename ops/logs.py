@@ -10,7 +10,7 @@ from typing import Any, Literal
 from engramlog_server.api.checks import masked_all
 from engramlog_server.api.choices import program_version
 from engramlog_server.events.text import HIDDEN, without_secrets
-from engramlog_server.ops.tracebacks import clean_tracebacks, traced, words_are_told
+from engramlog_server.ops.tracebacks import clean_tracebacks, traced, words_are_logged
 
 NO_RICH = "rich" not in sys.modules
 """Whether this process prints no tables: then structlog, which would import Rich for tracebacks, does without (4 MB)."""
@@ -46,7 +46,7 @@ def _without_told_secrets(_logger: Any, _method: str, fields: structlog.typing.E
 def _without_quotes(_logger: Any, _method: str, fields: structlog.typing.EventDict) -> structlog.typing.EventDict:
     """Of a sealed store an error's traceback tells kinds and places: what it quotes may be somebody's words."""
     error = fields.get("exc_info")
-    if not error or words_are_told():
+    if not error or words_are_logged():
         return fields
     del fields["exc_info"]
     error = sys.exc_info()[1] if error is True else error[1] if isinstance(error, tuple) else error

@@ -17,7 +17,7 @@ from typing import Any
 
 import msgspec
 
-from engramlog_server.api.checks import refusal_told
+from engramlog_server.api.checks import safe_refusal
 from engramlog_server.api.choices import program_version
 from engramlog_server.api.services.replaying import StoreReplayer, WholeAsked, nothing_of
 from engramlog_server.consumers.jobs.lifecycle import owners_of
@@ -27,7 +27,7 @@ from engramlog_server.ops.keys.master import keys_of, master_of
 from engramlog_server.ops.processes.life import look_seldom
 from engramlog_server.ops.settings import Settings, load_settings
 from engramlog_server.ops.store import wire_to
-from engramlog_server.ops.tracebacks import clean_tracebacks, tell_words, traced
+from engramlog_server.ops.tracebacks import clean_tracebacks, log_words, traced
 from engramlog_server.ops.worker import store_url
 from engramlog_server.projections.redis.create import known_identity
 from engramlog_server.projections.reports.comparison import StoreMoved
@@ -96,7 +96,7 @@ def replay_partition(raw: bytes) -> bytes:
                 owners = owners_of(wire, tags[part.partition])
             told = PartitionTold(replayer.part(owners, part.asked))
     except EngramlogError as error:
-        told = PartitionTold(error=dict(refusal_told(error)), exit_code=error.exit_code)
+        told = PartitionTold(error=dict(safe_refusal(error)), exit_code=error.exit_code)
     except Exception as error:  # noqa: BLE001 - see the module: it must not cross
         sys.stderr.write(traced(error))
         told = PartitionTold(error={"message": f"a worker failed ({type(error).__name__}): its own log has the rest"})
@@ -145,7 +145,7 @@ def _tags(settings: Settings, part: PartitionAsked) -> Sequence[str]:
         )
     with _wire(settings) as wire:
         identity = known_identity(wire)
-        tell_words(not wire.seals.is_on)
+        log_words(not wire.seals.is_on)
     if identity is None or identity.store_id != part.store:
         own = "none" if identity is None else identity.store_id
         raise StoreMismatch(f"a worker has store {own} by its settings, and this command store {part.store}")

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from engramlog_server.api.cli.service import Lost, Reply
 from engramlog_server.events.errors import EngramlogError
 from engramlog_server.ops.durable import is_ours
-from engramlog_server.ops.environment import all_told, data_folder
+from engramlog_server.ops.environment import data_folder, settings_given
 from engramlog_server.ops.token import read_token
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ MARK: Final = "engramlog-command"
 """A header of every answer of the service's own door for commands: without it, it was something else that answered."""
 
 
-class Unheard(Exception):
+class NoService(Exception):
     """Nothing was asked: nobody listens, or nobody who waits for a question."""
 
 
@@ -79,7 +79,7 @@ class _Head(NamedTuple):
 def exchanged(
     path: Path, token: str, address: str, body: bytes, *, heard: float = HEARD_SECONDS, answer: float = ANSWER_SECONDS
 ) -> bytes:
-    """What the service at this socket answers to a POST of JSON. Raises Unheard and NoAnswer; waits at most for both together."""
+    """What the service at this socket answers to a POST of JSON. Raises NoService and NoAnswer; waits at most for both together."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as line:
         stream = _Stream(line, monotonic() + heard)
         try:
@@ -87,12 +87,12 @@ def exchanged(
                 line.settimeout(heard)
                 line.connect(name)
             if not is_this_user(line):
-                raise Unheard("another user listens there")
+                raise NoService("another user listens there")
             stream.send(_question(token, address, body))
             if stream.head().status != CONTINUE:
-                raise Unheard("it does not take the question")
+                raise NoService("it does not take the question")
         except (OSError, ValueError) as error:
-            raise Unheard(str(error)) from None
+            raise NoService(str(error)) from None
         stream.until = monotonic() + answer
         try:
             stream.send(body)
@@ -111,9 +111,9 @@ def _question(token: str, address: str, body: bytes) -> bytes:
 
 
 def _length(head: _Head) -> int:
-    """Of the answer behind it. Raises Unheard where it was refused before the door, ValueError where something else answered."""
+    """Of the answer behind it. Raises NoService where it was refused before the door, ValueError where something else answered."""
     if MARK not in head.headers and (400 <= head.status < 500 or head.status == BUSY):
-        raise Unheard(f"status {head.status}")
+        raise NoService(f"status {head.status}")
     if MARK not in head.headers:
         raise ValueError(f"status {head.status} of something else")
     return int(head.headers["content-length"])
@@ -201,7 +201,7 @@ STORE_SECONDS: Final = 5.0
 
 def ask_service(route: tuple[str, str], given: Mapping[str, Any]) -> Reply | None:
     """The reply to an operation by its route; None where the command is to answer by itself. Raises Lost where no answer came."""
-    told = all_told(os.environ)
+    told = settings_given(os.environ)
     try:
         folder = data_folder(os.environ).expanduser().resolve()
         if not (is_ours(folder, stat.S_ISDIR) and is_ours(folder / SOCKET, stat.S_ISSOCK)):
@@ -221,7 +221,7 @@ def ask_service(route: tuple[str, str], given: Mapping[str, Any]) -> Reply | Non
     patience = {} if "owner" in given else {"answer": STORE_SECONDS}
     try:
         answer = exchanged(folder / SOCKET, token, ADDRESS, body, **patience)
-    except (OSError, Unheard):  # OSError: no socket could be made
+    except (OSError, NoService):  # OSError: no socket could be made
         return None
     except NoAnswer as lost:
         raise Lost(str(lost)) from None
@@ -268,7 +268,7 @@ def answers_for(settings: Settings) -> Callable[[Mapping[str, Any]], bool]:
     and settings that say the same."""
     from engramlog_server.ops.settings import load_settings  # noqa: PLC0415 - a command that asks loads none
 
-    code, here = code_here(), place(all_told(os.environ))
+    code, here = code_here(), place(settings_given(os.environ))
     mine = _that_matter(settings)
 
     def answers(asked: Mapping[str, Any]) -> bool:

@@ -36,9 +36,9 @@ from engramlog_server.ops.embedded.process import url_of
 from engramlog_server.ops.embedded.server import EmbeddedRedis, find_redis_server, open_folder
 from engramlog_server.ops.kept.receipts import ReceiptFile, ReceiptKeeper, receipts_path
 from engramlog_server.ops.kept.rejections import KeepingLog, ValueFile, ValueKeeper, values_path
-from engramlog_server.ops.keys.master import NAME, key_file_of, key_in, keys_of, lies_there, make_key_file, master_of
+from engramlog_server.ops.keys.master import NAME, exists_at, key_file_of, key_in, keys_of, make_key_file, master_of
 from engramlog_server.ops.settings import Settings
-from engramlog_server.ops.tracebacks import tell_words
+from engramlog_server.ops.tracebacks import log_words
 from engramlog_server.projections.language.orders import MARKER
 from engramlog_server.projections.redis.create import (
     STORE_RESTORED,
@@ -239,7 +239,7 @@ def _fenced_again(
         return _FencedAgain(owners, *wipe_again(wire, identity.tags, words, log.append))
 
 
-def _tell_locked(wire: Wire, identity: StoreIdentity, alarms: RedisAlarms) -> None:
+def _report_locked(wire: Wire, identity: StoreIdentity, alarms: RedisAlarms) -> None:
     """An alarm for each of the first few entries that the key store does not open, because it seems to be an older copy than the
     log. It stands until that entry opens: newer ones do at once."""
     if identity.sealed is None:
@@ -260,7 +260,7 @@ def _tell_locked(wire: Wire, identity: StoreIdentity, alarms: RedisAlarms) -> No
         alarms.cleared(KEYS_OLDER, position)
 
 
-def tell_restored(restored: FromBackup | None, alarms: RedisAlarms) -> None:
+def report_restored(restored: FromBackup | None, alarms: RedisAlarms) -> None:
     """An alarm while a store that was restored is nobody's yet."""
     if restored is not None and restored.stands:
         alarms.raised(STORE_RESTORED, "", restored.text)
@@ -272,7 +272,7 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     wire = open_wire(client)
     data = folder_of(embedded)
     mine = None if data is None or settings.sealed_by is not None else data / NAME
-    if mine is not None and not lies_there(mine) and read_identity(wire) is None and make_key_file(mine):
+    if mine is not None and not exists_at(mine) and read_identity(wire) is None and make_key_file(mine):
         tell("master key made", file=str(mine), advice="keep a copy of it apart from the store")
     wire.seals.master, wire.seals.open_keys = master_of(settings, data), keys_of(settings)
     identity = open_store(
@@ -281,9 +281,9 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     again = partial(RedisEventLog, client, identity.tags, own_clock=now_micros, marker=MARKER, says_again=True)
     returned = _fenced_again(settings, wire, identity, again)
     alarms = RedisAlarms(WirePool(client), f"{socket.gethostname()}-{os.getpid()}", tell)
-    _tell_locked(wire, identity, alarms)
+    _report_locked(wire, identity, alarms)
     wire.close()
-    tell_words(identity.sealed is None)
+    log_words(identity.sealed is None)
     log = KeepingLog(
         client,
         identity.tags,
@@ -311,7 +311,7 @@ def _joined(settings: Settings, url: str, embedded: EmbeddedRedis | None, tell: 
     if identity.sealed is not None:
         file = key_file_of(settings, identity.store_id)
         store.keys = settings.keys if file is None else str(file.absolute())
-    tell_restored(identity.restored, alarms)
+    report_restored(identity.restored, alarms)
     if told := str(returned):
         store.fenced = returned.words
         alarms.raised("erased_came_back", "", told)

@@ -238,7 +238,7 @@ def refuse_others(
 
 def brought_over(
     store: OldStore,
-    told_beforehand: Callable[[OldStore], dict[str, Any]],
+    seal_plan: Callable[[OldStore], dict[str, Any]],
     steps: Callable[[Wire, Mapping[str, Any]], dict[str, Any]],
     *,
     alone: bool,
@@ -247,15 +247,15 @@ def brought_over(
 ) -> dict[str, Any]:
     """Do the `steps`, once nobody else uses the store; gives what it is then, what it was found as, and what the steps told.
 
-    `steps` gets a connection and what `told_beforehand` tells, and leaves in `store.identity` what became of it. Raises InUse.
+    `steps` gets a connection and what `seal_plan` tells, and leaves in `store.identity` what became of it. Raises InUse.
     """
-    told = told_beforehand(store)
+    told = seal_plan(store)
     if told["done"]:
         return told
     refuse_others(store, alone=alone, seconds=seconds, on_wait=on_wait)
     with closing(store.wire()) as wire:
         more = steps(wire, told)
-    return told_beforehand(store) | {"found": told["found"], "vectors": told["vectors"]} | more
+    return seal_plan(store) | {"found": told["found"], "vectors": told["vectors"]} | more
 
 
 class Bar:

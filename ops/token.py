@@ -17,7 +17,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from engramlog_server.events.errors import EngramlogError
-from engramlog_server.ops.durable import NotPrivate, read_private, replace_file, written_beside
+from engramlog_server.ops.durable import NotPrivate, new_file_beside, read_private, replace_file
 
 if TYPE_CHECKING:
     from engramlog_server.ops.settings import Settings
@@ -31,7 +31,7 @@ def make_token(folder: Path) -> str:
     path = folder / NAME
     while (found := read_token(folder)) is None:
         try:
-            with written_beside(path, _new_token()) as made, suppress(FileExistsError):
+            with new_file_beside(path, _new_token()) as made, suppress(FileExistsError):
                 os.link(made, path)  # as a whole, and only if there is none
         except OSError as error:
             raise unusable_token(path, f"cannot be written ({error.strerror})") from None

@@ -18,7 +18,7 @@ class _Words:
     told = True
 
 
-def tell_words(told: bool) -> None:
+def log_words(told: bool) -> None:
     """From here on errors are told with all that they say, or, of a sealed store, with their kinds and places alone.
 
     A process of a sealed store leaves no core file either: its memory has words, and keys that open them.
@@ -28,7 +28,7 @@ def tell_words(told: bool) -> None:
         resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
 
 
-def words_are_told() -> bool:
+def words_are_logged() -> bool:
     """Whether errors are told with all that they say."""
     return _Words.told
 

@@ -246,9 +246,9 @@ class JoinedApplication(Application):
     def accesses(self) -> AccessRecorder:
         from engramlog_server.api.services.accesses import AccessRecorder
 
-        return AccessRecorder(self.log, self._tell, self._tell_lost)
+        return AccessRecorder(self.log, self._tell, self._report_lost)
 
-    def _tell_lost(self, many: int, why: str) -> None:
+    def _report_lost(self, many: int, why: str) -> None:
         """An alarm about accesses that were not recorded; none of a restored copy, which says so itself, and is nobody's yet."""
         if TAKES_NOTHING not in why:
             self._store.alarms.raised("accesses_lost", "", why, times=many)
@@ -272,7 +272,7 @@ class JoinedApplication(Application):
             on_head=store.views.on_head,
             min_replicas=store.log.least_replicas,
             accesses=self.accesses.figures,
-            embedder=self._embedder_standing,
+            embedder=self._embedder_state,
             sealing=store.client.seals.standing,
         )
 
@@ -340,7 +340,7 @@ class JoinedApplication(Application):
 
         return ModelsNamed(self._model.chat_set, self._embedder_set())
 
-    def _embedder_standing(self) -> EmbedderStanding | None:
+    def _embedder_state(self) -> EmbedderStanding | None:
         """What of it is there in this process, and loaded."""
         from engramlog_server.ops.models import standing_of
 

@@ -28,7 +28,7 @@ from engramlog_server.ops.logs import start_logging, teller
 from engramlog_server.ops.processes.life import end_by_signal, end_with, look_seldom, new_worker_id
 from engramlog_server.ops.settings import Settings, load_settings
 from engramlog_server.ops.telemetry import TracedFigures, telemetry_of
-from engramlog_server.ops.tracebacks import tell_words
+from engramlog_server.ops.tracebacks import log_words
 from engramlog_server.projections.redis.create import StoreIdentity, known_identity
 from engramlog_server.projections.redis.store import COMMIT
 
@@ -94,7 +94,7 @@ def run_worker(
             else TracedFigures(telemetry)
         )
         if metrics is not None and figures is not None:
-            last.enter_context(told_figures(metrics, figures, tell))
+            last.enter_context(figures_served(metrics, figures, tell))
         if telemetry is not None and figures is not None:
             last.callback(telemetry.close)
             telemetry.mirror(_registry(figures))
@@ -102,7 +102,7 @@ def run_worker(
         identity = awaited_identity(client, stop, tell)
         if identity is None:
             return
-        tell_words(identity.sealed is None)
+        log_words(identity.sealed is None)
         if telemetry is not None:
             telemetry.of_store(identity.store_id)
         facts = {"host": socket.gethostname(), "pid": os.getpid()}
@@ -129,7 +129,7 @@ def _registry(figures: FoldFigures) -> CollectorRegistry:
 
 
 @contextmanager
-def told_figures(place: tuple[str, int], figures: FoldFigures, tell: Callable[..., None]) -> Iterator[None]:
+def figures_served(place: tuple[str, int], figures: FoldFigures, tell: Callable[..., None]) -> Iterator[None]:
     """A worker's figures, told at a host and port for as long as this lasts. Raises BadSetting where that is taken."""
     from engramlog_server.ops.metrics import MetricsPort
 

@@ -177,9 +177,9 @@ def told_of(error: EngramlogError) -> Mapping[str, Any]:
     """The error as it may be shown."""
     if error.told is not None:
         return error.told
-    from engramlog_server.api.checks import refusal_told
+    from engramlog_server.api.checks import safe_refusal
 
-    return refusal_told(error)
+    return safe_refusal(error)
 
 
 def _printable(text: str) -> str:

@@ -202,7 +202,7 @@ def _called(parameter: Parameter) -> str:
     return option.names[0] if option.argument and option.names else parameter.name
 
 
-def told_as(parameter: Parameter) -> Any:
+def typer_option(parameter: Parameter) -> Any:
     """Typer's option or argument of a parameter: a command with a signature of its own takes it too."""
     option, default = _option(parameter), _default(parameter)
     told: Given = {
@@ -222,7 +222,7 @@ def told_as(parameter: Parameter) -> Any:
 
 def _argument(parameter: Parameter) -> Argument:
     default = _default(parameter)
-    kind: Any = Annotated[_kind(parameter), told_as(parameter)]
+    kind: Any = Annotated[_kind(parameter), typer_option(parameter)]
     if default is REQUIRED:
         return Argument(_called(parameter), Argument.KEYWORD_ONLY, annotation=kind)
     return Argument(_called(parameter), Argument.KEYWORD_ONLY, annotation=kind, default=default)

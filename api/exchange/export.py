@@ -24,10 +24,10 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from engramlog_server.api.checks import LineTerms, check_id_of, told_lines
+from engramlog_server.api.checks import LineTerms, check_id_of, lines_answer
 from engramlog_server.api.choices import ASKED_FOR, REJECTIONS
 from engramlog_server.api.exchange.record_shapes import FORMAT, OF_THE_LOG, PART, Data, at_line, read_line, short
-from engramlog_server.api.services.events import turns_aside
+from engramlog_server.api.services.events import turns_set_aside
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.snapshots import Snapshot
 from engramlog_server.events.envelope import Stored, decode, derived_id
@@ -244,7 +244,7 @@ def _filled(fields: Data) -> Data:
     return {name: value for name, value in fields.items() if value is not None and value != []}
 
 
-def told_text(
+def markdown_pieces(
     owner: str, law: Law, parameters: Parameters, now: int, chosen: Selection, made: Made = untold
 ) -> Iterator[str]:
     """The chosen memories of an owner as Markdown, in pieces: a head, then one block per memory, the oldest first.
@@ -318,7 +318,7 @@ class Everything(NamedTuple):
     head: Data
     """Of which owner and moment it is."""
     said: Callable[[], Iterator[Data]]
-    """What was said, found by tools, asked and put into prompts, in the order of the log: lines of `said_lines`."""
+    """What was said, found by tools, asked and put into prompts, in the order of the log: lines of `event_lines`."""
     changes: Callable[[], Iterator[Data]]
     """The change log, the oldest first, as `history` tells it."""
 
@@ -355,7 +355,7 @@ SAID: Final = (TURN, TOOL)
 _OF_KIND: Final = {"TurnRecorded.": TURN, "ToolResultRecorded.": TOOL, "MemoriesAccessed.": SHOWN}
 
 
-def said_lines(stored: Iterable[Stored], partition: int, today: OwnerToday) -> Iterator[Data]:
+def event_lines(stored: Iterable[Stored], partition: int, today: OwnerToday) -> Iterator[Data]:
     """A line for each of these events, in their order, that is no change of a memory.
 
     `withheld` says why words of it are not told: one of `event_words.WHY`.
@@ -404,7 +404,7 @@ class Gatherer:
             forgotten |= forgotten_turns(view.columns)
         deciding = {one.id: one for one in present.columns.memories if _decides(one)}
         asides = present.state.asides
-        turns = cache(lambda: turns_aside(self._views, owner, asides))
+        turns = cache(lambda: turns_set_aside(self._views, owner, asides))
         today = OwnerToday(deciding.get, lambda: forgotten, asides, turns)
         seqs = self._reader.seqs(owner, snapshot)
         last = max(seqs, default=0)
@@ -413,7 +413,7 @@ class Gatherer:
             "owner": owner,
             "position": snapshot.position,
             "instant": moment(snapshot.now),
-            **told_lines(times),
+            **lines_answer(times),
             "profile": view.state.profile,
             "parameters": dict(view.state.parameters),
             "events": len(seqs),
@@ -424,7 +424,7 @@ class Gatherer:
         lines = LineTerms(as_of=times.get("as_of"), known=times.get("known"))
         return Everything(
             head,
-            lambda: said_lines(self._reader.stored(owner, seqs), snapshot.partition, today),
+            lambda: event_lines(self._reader.stored(owner, seqs), snapshot.partition, today),
             lambda: self._changes(owner, last, lines),
         )
 

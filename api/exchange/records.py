@@ -17,7 +17,7 @@ from typing import Any, Unpack, cast
 
 import orjson
 
-from engramlog_server.api.checks import LineTerms, check_owner, importer, label_objection, speaker, told_lines
+from engramlog_server.api.checks import LineTerms, check_owner, importer, label_objection, lines_answer, speaker
 from engramlog_server.api.choices import FORMATS, REJECTIONS
 from engramlog_server.api.exchange.export import (
     OWN_SHAPES,
@@ -31,9 +31,9 @@ from engramlog_server.api.exchange.export import (
     Wholeness,
     bundle_lines,
     line_of,
+    markdown_pieces,
     read_part,
     selection,
-    told_text,
     untold,
 )
 from engramlog_server.api.exchange.record_shapes import (
@@ -164,7 +164,7 @@ class Export:
         return told | dict(self.lines or {}) | {"position": self.position} | self.warning
 
 
-def _tell_flags(answer: ImportedRecords, judging: Judging) -> None:
+def _flag_contradictions(answer: ImportedRecords, judging: Judging) -> None:
     """What the records may contradict."""
     pairs = [(made, one) for made, judged in judging.judged for one in judged.beside]
     answer.flagged = len(pairs)
@@ -199,7 +199,7 @@ class Records:
         answer = TakenIn(
             options.owner, import_records(log, lines, options, on_progress, known=known, append=judging.append)
         )
-        _tell_flags(answer.imported, judging)
+        _flag_contradictions(answer.imported, judging)
         done = answer.imported.done
         positions = [position for position in done.positions if position]
         try:
@@ -208,14 +208,14 @@ class Records:
                 positions += self._told_here(options.owner, answer.imported)
             if not positions:
                 return answer
-            self._tell_ignored(answer, positions)
+            self._note_ignored(answer, positions)
             with self._reader.snapshot(options.owner) as snapshot:
                 answer.warning = snapshot.warning
         except EngramlogError as problem:
             done.error = done.error or problem
         return answer
 
-    def _tell_ignored(self, answer: TakenIn, positions: Sequence[str]) -> None:
+    def _note_ignored(self, answer: TakenIn, positions: Sequence[str]) -> None:
         """Ids of creations that changed nothing, and why: the first entry of each is about the memory that it creates."""
         seqs = {parse_position(position)[1] for position in positions}
         first: dict[int, Entry] = {}
@@ -286,7 +286,7 @@ class Records:
     ) -> Export:
         view, made = snapshot.view, partial(self._made, owner)
         law, parameters, now = view.law, view.parameters, snapshot.now
-        text = told_text(owner, law, parameters, now, found, made) if form == "text" else None
+        text = markdown_pieces(owner, law, parameters, now, found, made) if form == "text" else None
         everything = self._gatherer.gathered(owner, snapshot, times) if options.everything else None
         if everything is not None:
             everything.head.update(memories=found.number, left_out=found.left_out)
@@ -296,7 +296,7 @@ class Records:
             carried = tuple(rejection_lines(rejections, self._secret(owner)))
         elif rejections and not options.ids:
             found.left_out[REJECTIONS] = len(rejections)
-        lines = told_lines(times)
+        lines = lines_answer(times)
         return Export(owner, form, snapshot.position, found, snapshot.told, made, lines, carried, text, everything)
 
     def _secret(self, owner: str) -> bytes:

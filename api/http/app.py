@@ -17,7 +17,7 @@ from engramlog_server.api.http.feed import Feeds, Limits, Waits
 from engramlog_server.api.http.guard import Guard, Refused, untold
 from engramlog_server.api.http.metrics import Metrics, MetricSources, readings
 from engramlog_server.api.http.routes import commands, console, events, operations, records
-from engramlog_server.api.http.routes.commands import AnswersFor, for_nobody
+from engramlog_server.api.http.routes.commands import AnswersFor, answers_nothing
 from engramlog_server.api.http.routing import Parts
 
 DESCRIPTION = """An event-sourced memory store for AI agents: one log, many readings, and a reason for every weight.
@@ -45,7 +45,7 @@ def create_app(
     limits: Limits = Limits(),  # noqa: B008 - immutable
     admission: AdmissionLimits = AdmissionLimits(),  # noqa: B008 - immutable
     on_quiet: Callable[[], None] = lambda: None,
-    answers_for: AnswersFor = for_nobody,
+    answers_for: AnswersFor = answers_nothing,
     sessions: Sessions | None = None,
     on_refused: Refused = untold,
     rates: Rates = UNBOUNDED,

@@ -54,9 +54,9 @@ def problem(kind: str, status: int, detail: str, context: Mapping[str, Any], hea
 
 def problem_of(error: EngramlogError) -> Problem:
     """One of our errors as an answer."""
-    from engramlog_server.api.checks import refusal_told
+    from engramlog_server.api.checks import safe_refusal
 
-    told = refusal_told(error)
+    told = safe_refusal(error)
     context = {name: told[name] for name in error.context if name in told}
     return problem(type(error).__name__, error.status, told["message"], context, {})
 

@@ -116,7 +116,7 @@ class Connection:
             _OWNER.reset(token)
 
     @staticmethod
-    def told_owner() -> str:
+    def named_owner() -> str:
         """The owner that was told."""
         return _OWNER.get()
 

@@ -42,7 +42,7 @@ from pydantic import Field, ValidationError
 from typing_extensions import is_typeddict
 
 from engramlog_server.api.admission import Admission
-from engramlog_server.api.checks import asked_by, come_in_by, masked_name, refusal_told
+from engramlog_server.api.checks import asked_by, come_in_by, masked_name, safe_refusal
 from engramlog_server.api.choices import decoded_id, program_version
 from engramlog_server.api.mcp.connection import IDS, Connection, ToolAnswer, as_recorded, cleaned, marked
 from engramlog_server.api.mcp.tools_audit import audit_tools
@@ -61,7 +61,7 @@ def admitted(function: Callable[..., Any], work: Work, admission: Admission) -> 
 
     @wraps(function)
     async def placed(*args: Any, **given: Any) -> Any:
-        return await admission.run(work, Connection.told_owner(), partial(come_in_by, "mcp", function, *args, **given))
+        return await admission.run(work, Connection.named_owner(), partial(come_in_by, "mcp", function, *args, **given))
 
     return placed
 
@@ -196,7 +196,7 @@ class MemoryServer(MCPServer[Any]):
             with self._connection.told(named), _sent_by(ctx.request):
                 return await call_next(ctx)
         except InputError as error:
-            raise MCPError(code=INVALID_PARAMS, message=str(refusal_told(error)["message"])) from None
+            raise MCPError(code=INVALID_PARAMS, message=str(safe_refusal(error)["message"])) from None
 
     async def call_tool(self, name: str, arguments: Arguments, context: Context[Any, Any] | None = None) -> Any:
         """Call a tool. Raises ToolError, with a text that a model can act on."""
@@ -250,14 +250,14 @@ class MemoryServer(MCPServer[Any]):
     def _told_of(self, error: Exception, name: str) -> str:
         cause = _cause(error)
         if isinstance(cause, AccessDenied):
-            return f"{str(refusal_told(cause)['message']).partition('. `')[0]}. {DENIED}"
+            return f"{str(safe_refusal(cause)['message']).partition('. `')[0]}. {DENIED}"
         if isinstance(cause, EngramlogError):
-            return _in_terms_of_arguments(refusal_told(cause)["message"])
+            return _in_terms_of_arguments(safe_refusal(cause)["message"])
         if isinstance(cause, ValidationError):
             from engramlog_server.api.http.problem import input_error
 
             return str(
-                refusal_told(input_error([{**one, "loc": ("tool", *one["loc"])} for one in cause.errors()]))["message"]
+                safe_refusal(input_error([{**one, "loc": ("tool", *one["loc"])} for one in cause.errors()]))["message"]
             )
         if cause is error:  # the SDK's own words: an unknown tool or resource
             return str(error)

@@ -91,7 +91,7 @@ def curves_picture(comparison: Comparison, look: Look) -> Element:
         raise refused("comparison", got, "at least one of each; nothing was drawn")
     words, lanes = PictureWords(look.language), _lanes(comparison["events"])
     counts = [f"{words.kind(kind)} {len(events):,}" for kind, events in lanes.items()]
-    told, titles = _told_at_ends(words, laws, look), _title_lines(comparison, look, words)
+    told, titles = _labels_at_ends(words, laws, look), _title_lines(comparison, look, words)
     texts, lower = [*(one for one, _ in told), *counts], (len(titles) - 1) * 18
     frame = frame_of(look, _span(comparison, times), _range(laws), texts, len(lanes), lower)
     lines = _lines(laws, times, frame, look, words)
@@ -149,7 +149,7 @@ def _range(laws: Mapping[str, Any]) -> tuple[float, float]:
     return min(0.0, *weights), max(1.0, *weights)
 
 
-def _told_at_ends(words: PictureWords, laws: Mapping[str, Any], look: Look) -> list[tuple[str, str]]:
+def _labels_at_ends(words: PictureWords, laws: Mapping[str, Any], look: Look) -> list[tuple[str, str]]:
     """What stands at the end of each line: the law with its last weight, and from where on normal mode shows it."""
     told = []
     for name, law in laws.items():

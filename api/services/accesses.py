@@ -226,7 +226,7 @@ class AccessRecorder:
                 self._recorded += 1
                 self._blocks += 1
         if failure is not None:
-            self._tell_losses()
+            self._report_losses()
         return receipts[0] if failure is None else None
 
     @staticmethod
@@ -273,7 +273,7 @@ class AccessRecorder:
                     self._recorded += len(pool.accesses)
                 else:
                     self._drop(len(pool.accesses), NOT_APPENDED, failure)
-        self._tell_losses()
+        self._report_losses()
         return receipts
 
     def _append(self, key: _Key, pool: _Pool) -> list[AppendReceipt]:
@@ -309,7 +309,7 @@ class AccessRecorder:
         self._dropped += accesses
         self._untold[reason] = (self._untold.get(reason, (0, ""))[0] + accesses, words)
 
-    def _tell_losses(self, *, at_once: bool = False) -> None:
+    def _report_losses(self, *, at_once: bool = False) -> None:
         """Say in one line a reason, at most once a minute, what was lost since it was last said."""
         with self._lock:
             now = monotonic()
@@ -350,7 +350,7 @@ class AccessRecorder:
         if self._thread is not None:
             self._thread.join(timeout=seconds)
         self.flush()
-        self._tell_losses(at_once=True)
+        self._report_losses(at_once=True)
 
 
 def _accesses(memory_ids: Sequence[str], now: int, first: int, read: Read, query: str | None) -> Iterator[Access]:

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import NamedTuple, Unpack
 
-from engramlog_server.api.checks import LineTerms, TimeSpan, check_id_of, check_limit, span_of, told_lines
+from engramlog_server.api.checks import LineTerms, TimeSpan, check_id_of, check_limit, lines_answer, span_of
 from engramlog_server.api.choices import BUDGET
 from engramlog_server.api.services.context import TalkAsked, read_talk
 from engramlog_server.api.services.reading import Reader
@@ -83,7 +83,7 @@ ASIDE = "[withheld: set aside]"
 ERASED = mark(ERASED_WHY)
 
 
-def said_whole(views: RedisViews, owner: str, turns: Iterable[Turn]) -> dict[int, Turn]:
+def whole_turns(views: RedisViews, owner: str, turns: Iterable[Turn]) -> dict[int, Turn]:
     """These turns by seq with their texts, read from the log in pieces."""
     seqs, check = sorted({turn.seq for turn in turns}), current_check()
     texts: dict[int, Turn] = {}
@@ -493,7 +493,7 @@ class Answers:
             "session": session,
             "since": since,
             "until": until,
-            **told_lines(times),
+            **lines_answer(times),
             **read.place,
         }
 
@@ -524,7 +524,7 @@ class Answers:
             "outcomes": outcomes.told,
             "outcomes_left_out": outcomes.left_out,
             "note": None if injected else NOTHING_RECORDED,
-            **told_lines(times),
+            **lines_answer(times),
             **read.place,
         }
 
@@ -540,7 +540,7 @@ class Answers:
         assert read.card is not None
         found = uses_of(memory_id, read.told)
         page = found[skipped : skipped + wanted]
-        whole = said_whole(self._views, owner, (turn for use in page for turn in (use.turn, *use.replies) if turn))
+        whole = whole_turns(self._views, owner, (turn for use in page for turn in (use.turn, *use.replies) if turn))
         return {
             "owner": owner,
             "id": memory_id,
@@ -559,7 +559,7 @@ class Answers:
             ],
             "total": len(found),
             "offset": skipped,
-            **told_lines(times),
+            **lines_answer(times),
             **read.place,
         }
 
@@ -607,7 +607,7 @@ class Answers:
         """The same with what was said, and with the turns that nobody named where the words of one are those that were asked."""
         page = [_bounded(one) for one in page]
         turns = [turn for one in page for turn in (one.turn, *one.others, *one.replies, *one.following) if turn]
-        whole = said_whole(self._views, owner, turns)
+        whole = whole_turns(self._views, owner, turns)
         found = []
         for one in page:
             told = one._replace(

@@ -540,7 +540,7 @@ def read_partitions(
         _partition(number, one, int(head or 0), checkpoint, stuck, beside, now_ms)
         for number, one, (head, _), checkpoint, stuck, beside in parts
     ]
-    _tell_waits(wire, tags, told, now_ms)
+    _measure_waits(wire, tags, told, now_ms)
     return told
 
 
@@ -587,7 +587,7 @@ def _left(keys: BuildKeys, beside: Sequence[bytes | None]) -> RebuildBeside | No
     return {"build": next_build(keys.build), "seq": int(seq or 0), "holder": holder.decode() if holder else None}
 
 
-def _tell_waits(wire: Wire, tags: Sequence[str], told: Sequence[PartitionStatus], now_ms: int) -> None:
+def _measure_waits(wire: Wire, tags: Sequence[str], told: Sequence[PartitionStatus], now_ms: int) -> None:
     """How long the first event behind each checkpoint has waited; None where the log does not tell that, or is not whole."""
     behind = [one for one in told if one["lag"] > 0]
     asked: list[list[Argument]] = [
@@ -606,7 +606,7 @@ def count_locked(wire: Wire, tags: Sequence[str], partitions: Sequence[Partition
     return sum(len(read_stuck(wire, BuildKeys(tags[one["partition"]], one["build"]), locked=True)) for one in stuck)
 
 
-def workers_told(workers: Mapping[str, Mapping[str, Any]], now_ms: int) -> list[dict[str, object]]:
+def workers_answer(workers: Mapping[str, Mapping[str, Any]], now_ms: int) -> list[dict[str, object]]:
     """Workers by name, each with when it last gave a sign of life and how fast it folds, where it tells that."""
     return [
         {

@@ -25,13 +25,13 @@ from engramlog_server.api.checks import (
     check_limit,
     check_mode,
     check_query,
+    lines_answer,
     masked,
     moments_of,
     other_line,
     parse_as_of,
     parse_instant,
-    told_lines,
-    told_times,
+    times_answer,
 )
 from engramlog_server.api.choices import MOST_QUESTIONS, UNKNOWN
 from engramlog_server.api.pictures.text import cut
@@ -251,11 +251,11 @@ class Causes:
         return _array(self._views.changelogs.seqs(self._owner, current_check()))
 
 
-def causes_told(reader: Reader, owner: str, found: Sequence[CauseFound]) -> list[EventCause]:
+def causes_answer(reader: Reader, owner: str, found: Sequence[CauseFound]) -> list[EventCause]:
     """Causes as answers tell them; asked when nothing is held any more, for words are told by the memories of today."""
     partition = reader.partition_of(owner)
     changes = [_change(one, partition) for one in found]
-    reader.tell_beside(owner, changes, None)
+    reader.add_log_facts(owner, changes, None)
     return [_cause(one.side, change) for one, change in zip(found, changes, strict=True)]
 
 
@@ -384,18 +384,22 @@ class Differ:
             "owner": owner,
             "line": line,
             "mode": checked,
-            "before": _side_told(since, first, held.causes.counts[BEFORE]),
-            "after": _side_told(until, second, held.causes.counts[AFTER]),
+            "before": _side_answer(since, first, held.causes.counts[BEFORE]),
+            "after": _side_answer(until, second, held.causes.counts[AFTER]),
             "counts": _counts(found),
             "memories": told,
             "total": found.total(),
             "offset": max(offset, 0),
-            "owner_changes": {**changes, "causes": causes_told(self._reader, owner, owner_found), "more_causes": more},
+            "owner_changes": {
+                **changes,
+                "causes": causes_answer(self._reader, owner, owner_found),
+                "more_causes": more,
+            },
             "by_principal": by_principal,
             "questions": [{**one, "query": masked(one["query"])} for one in held.questions],
             "on_other_line": None if there is None else len(there),
             "hint": self._hint(owner, line, differ, there, second),
-            **told_lines({"as_of": as_of, "known": known}),
+            **lines_answer({"as_of": as_of, "known": known}),
             **second.place,
         }
         return answer
@@ -447,7 +451,7 @@ class Differ:
 
     def _in_words(self, owner: str, page: Sequence[_Told]) -> list[MemoryDiffers]:
         """The page with its causes in words: told when nothing is held any more."""
-        causes = iter(causes_told(self._reader, owner, [one for told in page for one in told.found]))
+        causes = iter(causes_answer(self._reader, owner, [one for told in page for one in told.found]))
         for told in page:
             told.memory["causes"] = [next(causes) for _ in told.found]
         return [told.memory for told in page]
@@ -482,7 +486,7 @@ def _check_queries(queries: Sequence[str]) -> None:
         check_query(one, "queries")
 
 
-def _side_told(asked: str | None, snapshot: Snapshot, events: int) -> SideTold:
+def _side_answer(asked: str | None, snapshot: Snapshot, events: int) -> SideTold:
     return {"asked": asked, "instant": moment(snapshot.now), "position": snapshot.position, "events": events}
 
 
@@ -555,7 +559,7 @@ class Comparer:
         wanted = check_limit(limit, MOST_MEMORIES)
         with self._reader.snapshot(owner, **times) as snapshot:
             answer = compare_laws(snapshot.view, snapshot.now, wanted, max(offset, 0), current_check())
-            told = {"owner": owner, "instant": moment(snapshot.now)} | told_times(times)
+            told = {"owner": owner, "instant": moment(snapshot.now)} | times_answer(times)
             return cast("Compared", answer | told | snapshot.place)
 
     def curves(
@@ -593,4 +597,4 @@ class Comparer:
             raise refused("until", moment(end), f"an instant not before {moment(start)}, where the curves begin")
         title = f"{memory_id}: {cut(text, TITLE_EMS, 1.0)}" if text else memory_id
         told = {"owner": owner, "id": memory_id, "title": title, "window": {"from": moment(start), "to": moment(end)}}
-        return cast("Curves", told | curves(life, start, end, points, partition, check) | told_lines(times) | place)
+        return cast("Curves", told | curves(life, start, end, points, partition, check) | lines_answer(times) | place)

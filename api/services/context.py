@@ -17,8 +17,8 @@ from engramlog_server.api.checks import (
     check_id_of,
     check_owner,
     check_query,
+    lines_answer,
     telling_in_hand,
-    told_lines,
 )
 from engramlog_server.api.choices import BUDGET, MOST_BUDGET
 from engramlog_server.api.services.accesses import AccessRecorder, BlockRequest, Read
@@ -183,7 +183,7 @@ class Contexts:
         """
         check_owner(owner)
         if sensitive:
-            _check_told()
+            _check_sensitivity()
         wanted = context_wanted(
             text,
             budget,
@@ -242,7 +242,7 @@ class Contexts:
             "language": wanted.language,
             "session": talk.session,
             "turn_id": talk.turn_id,
-            "parts": with_parts(told_parts(made.time, block), found),
+            "parts": with_parts(parts_answer(made.time, block), found),
             "injected": block.memories,
             "recorded": recorded,
             "searches": [] if found is None else [found.told(len(made.close))],
@@ -250,7 +250,7 @@ class Contexts:
             "left_out": made.left_out,
             "read_back": "all" if said.whole else "part",
             "others": [],
-            **told_lines(times),
+            **lines_answer(times),
             **snapshot.place,
         }
 
@@ -319,7 +319,7 @@ def _reads_sensitive(asked: bool | None) -> bool:
     )
 
 
-def _check_told() -> None:
+def _check_sensitivity() -> None:
     """Raises AccessDenied where the caller in hand is told no sensitive texts."""
     telling = telling_in_hand()
     if telling is not None and telling.by_sensitivity:
@@ -342,7 +342,7 @@ class TalkAsked(NamedTuple):
         """The conversation that it stands in."""
         return conversation(said, self.text, self.session, self.turn_id)
 
-    def is_told_by(self, said: Sequence[Said]) -> bool:
+    def is_covered_by(self, said: Sequence[Said]) -> bool:
         """Whether these tell all that its block tells of the conversation."""
         talk = self.talk(said)
         return len(talk.messages) >= WORKING_MESSAGES and (self.turn_id is None or talk.current is not None)
@@ -351,8 +351,8 @@ class TalkAsked(NamedTuple):
 def read_talk(views: RedisViews, partitions: int, asked: TalkAsked, past: Past | None) -> Recent:
     """What was said, back from the newest, at present or in a past."""
     if past is not None:
-        return recent_among(views, asked.owner, past.seqs, past.silent(), asked.is_told_by)
-    return recent(views, asked.owner, partitions, asked.is_told_by)
+        return recent_among(views, asked.owner, past.seqs, past.silent(), asked.is_covered_by)
+    return recent(views, asked.owner, partitions, asked.is_covered_by)
 
 
 class SearchedQuery(NamedTuple):
@@ -461,7 +461,7 @@ def with_parts(told: ContextParts, found: SearchedQuery | None) -> ContextParts:
     return told
 
 
-def told_parts(time: str, block: Block) -> ContextParts:
+def parts_answer(time: str, block: Block) -> ContextParts:
     """Everything in a block by id, part by part."""
     return cast("ContextParts", {"time": time, **{name: _told(block.parts[name]) for name in PARTS}})
 

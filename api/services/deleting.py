@@ -332,7 +332,7 @@ class ManyActs(ABC, Generic[C, P, R]):
         if receipts:
             self._tell(command, answer, written, receipts, cause)
         if before:
-            self._tell_again(answer, before, new=bool(receipts))
+            self._add_earlier(answer, before, new=bool(receipts))
         return answer
 
     def _judged(
@@ -341,7 +341,7 @@ class ManyActs(ABC, Generic[C, P, R]):
         """With what nothing is done and why, and what is done with what goes along; nothing of what was done `before`."""
         owner, wanted = command.owner, [memory_id for memory_id in command.wanted if memory_id not in before]
         memories, refused_ids = dict[str, Memory](), dict[str, InputError]()
-        self._writer.await_told(owner, wanted)
+        self._writer.await_folded(owner, wanted)
         with self._reader.snapshot(owner) as snapshot:
             for memory_id in wanted:
                 try:
@@ -437,7 +437,7 @@ class ManyActs(ABC, Generic[C, P, R]):
                 raise taken(key, position) if key is not None else EventIdTaken(event.event_id, position)
         return before
 
-    def _tell_again(self, answer: R, before: Mapping[str, list[LogEvent]], *, new: bool) -> None:
+    def _add_earlier(self, answer: R, before: Mapping[str, list[LogEvent]], *, new: bool) -> None:
         """Put what was done before under the same key into an answer. `new`: something else was done now."""
         partition = partition_of(answer.owner, self._log.partitions)
         seqs = [one.seq for told in before.values() for one in told]
@@ -598,8 +598,8 @@ class Deleter(ManyActs[Delete, PlannedDeletion, DeletionReport]):
 
         return answer, planner
 
-    def _tell_again(self, answer: DeletionReport, before: Mapping[str, list[LogEvent]], *, new: bool) -> None:
-        super()._tell_again(answer, before, new=new)
+    def _add_earlier(self, answer: DeletionReport, before: Mapping[str, list[LogEvent]], *, new: bool) -> None:
+        super()._add_earlier(answer, before, new=new)
         with self._reader.snapshot(answer.owner) as snapshot:
             cascade, kept = DeletionCascade(snapshot.view.columns), _kept(snapshot)
         answer.still_said_in, answer.hidden = still_said(cascade, answer.done), cascade.hidden_with(answer.done)

@@ -34,11 +34,11 @@ from engramlog_server.api.checks import (
     check_owner,
     cursor_of,
     cursor_parts,
+    lines_answer,
     parse_place,
     question_name,
     recorded_positions,
     span_of,
-    told_lines,
 )
 from engramlog_server.api.choices import MOST_EVENTS, MOST_WAIT, PAUSE
 from engramlog_server.api.services.histories import ORDERS
@@ -122,7 +122,7 @@ class OwnersToday:
             return found.get(memory_id)
 
         asides = self._views.glance(owner)[0].state.asides
-        forgotten, turns = (lambda: self._forgotten(owner)), (lambda: turns_aside(self._views, owner, asides))
+        forgotten, turns = (lambda: self._forgotten(owner)), (lambda: turns_set_aside(self._views, owner, asides))
         return OwnerToday(get, cache(forgotten), asides, cache(turns))
 
     def _forgotten(self, owner: str) -> frozenset[str] | None:
@@ -139,7 +139,7 @@ def _is_silent(event: AnyEvent) -> bool:
     return isinstance(data, MemoriesAccessed) and not (data.query or any(one.query for one in data.accesses))
 
 
-def turns_aside(views: RedisViews, owner: str, asides: Asides) -> frozenset[str]:
+def turns_set_aside(views: RedisViews, owner: str, asides: Asides) -> frozenset[str]:
     """An owner's turns of sources that are set aside. Reads all that was said to the owner."""
     weigh(views.applied(partition_of(owner, views.partitions), [owner])[0])
     said = all_said(views, owner, current_check())
@@ -722,7 +722,7 @@ class OwnerHeads:
             "chain": found,
             "asked": chain,
             "agrees": None if chain is None else chain.lower() == found,
-            **told_lines(times),
+            **lines_answer(times),
             **place,
         }
 

@@ -31,11 +31,11 @@ from engramlog_server.api.checks import (
     check_one_of,
     cursor_of,
     cursor_parts,
+    lines_answer,
     question_name,
     recorded_positions,
     span_of,
     telling_in_hand,
-    told_lines,
 )
 from engramlog_server.api.choices import MOST_CHANGES
 from engramlog_server.api.snapshots import Pasts, Snapshot, Snapshots
@@ -177,7 +177,7 @@ class LawNumbers:
         return reader.found
 
 
-def aside_told(views: RedisViews, owner: str, partition: int, one: Aside) -> AsideTold:
+def aside_answer(views: RedisViews, owner: str, partition: int, one: Aside) -> AsideTold:
     """One source that is set aside; by whom and why stands in the log alone."""
     (stored,) = views.stored(owner, [one.seq])
     event = decode(stored.kind, stored.body)
@@ -335,7 +335,7 @@ class Histories(Snapshots):
             "profile": profile,
             "chain": chain,
             "aside": aside,
-            **told_lines(times),
+            **lines_answer(times),
             **snapshot.place,
         }
 
@@ -352,7 +352,7 @@ class Histories(Snapshots):
     def aside_of(self, owner: str, snapshot: Snapshot, memory_id: str) -> AsideTold | None:
         """By whose setting aside a memory of a snapshot is withheld; None where it is not."""
         one = aside_by(snapshot.view, memory_id)
-        return None if one is None else aside_told(self._views, owner, snapshot.partition, one)
+        return None if one is None else aside_answer(self._views, owner, snapshot.partition, one)
 
     def _wanted(self, kinds: ChangesWanted, snapshot: Snapshot, terms: ChangeTerms) -> ChangesWanted:
         """Which changes are asked for, by the owner's clocks."""
@@ -417,7 +417,7 @@ class Histories(Snapshots):
         following = next(found, None) if asked.limit is not None else None
         changes = [describe(entry, snapshot.partition) for _, entry in page]
         self._numbers.put(owner, snapshot, [entry for _, entry in page], changes, asked.law, on_progress)
-        self.tell_beside(owner, changes, both(current_check(), on_progress), hidden)
+        self.add_log_facts(owner, changes, both(current_check(), on_progress), hidden)
         return changes, None if following is None else cursor_of(*following[0], asked.question)
 
     def history_pages(
@@ -451,7 +451,7 @@ class Histories(Snapshots):
         upto = snapshot.view.state.seq  # what was folded since is not told beside this moment's chain and position
         return (one for one in found if one[1].seq <= upto)
 
-    def tell_beside(
+    def add_log_facts(
         self,
         owner: str,
         changes: list[Change],

@@ -9,7 +9,7 @@ from uuid import UUID
 
 import numpy as np
 
-from engramlog_server.api.checks import LineTerms, check_limit, check_owner, told_lines
+from engramlog_server.api.checks import LineTerms, check_limit, check_owner, lines_answer
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Given, Writer, taken
 from engramlog_server.api.snapshots import Snapshot
@@ -91,7 +91,7 @@ class Inbox:
                 "offset": max(offset, 0),
                 "taken": snapshot.view.state.waiting,
                 "most": MOST_WAITING,
-                **told_lines(times),
+                **lines_answer(times),
                 **snapshot.place,
             }
 

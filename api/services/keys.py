@@ -251,7 +251,7 @@ class AccessKeys:
             "principals": [
                 {
                     "principal": name,
-                    "keys": [_key_told(one, now) for one in keys if one.principal == name],
+                    "keys": [_key_answer(one, now) for one in keys if one.principal == name],
                     "grants": [told(one) for one in book.grants.get(name, ())],
                 }
                 for name in names
@@ -320,7 +320,7 @@ class AccessKeys:
         try:
             book, position = self._say(said, actor)
         except UnderReplicated as error:
-            raise self._taken_back(made[0].key_id, error) from error
+            raise self._revoked_at_once(made[0].key_id, error) from error
         assert position is not None  # there is always a key to say
         key = made[0]
         return {
@@ -332,7 +332,7 @@ class AccessKeys:
             "position": position,
         }
 
-    def _taken_back(self, key_id: str, error: UnderReplicated) -> UnderReplicated:
+    def _revoked_at_once(self, key_id: str, error: UnderReplicated) -> UnderReplicated:
         """The refusal of a key that is made and is not proved: nobody is shown it, so it is revoked."""
         done = "and is revoked: ask again for another"
         try:
@@ -458,7 +458,7 @@ def _about(data: Any, book: AccessBook) -> str | None:
     return str(data.principal)
 
 
-def _key_told(key: Key, now: int) -> KeyKnown:
+def _key_answer(key: Key, now: int) -> KeyKnown:
     return {
         "key_id": key.key_id,
         "state": key.state(now),
@@ -530,7 +530,7 @@ class Reads:
     ) -> ReadsTold:
         """Who looked at what, page by page, newest first."""
         page = self._events.events(READS, limit=limit, cursor=cursor, order=order, **spans)  # type: ignore[arg-type]
-        reads = [_read_told(one) for one in page["events"] if one["type"] == ReadRecorded.__name__]
+        reads = [_read_answer(one) for one in page["events"] if one["type"] == ReadRecorded.__name__]
         return {"reads": reads, "next": page["next"], "position": page["head"]}
 
     def flush(self) -> None:
@@ -580,7 +580,7 @@ class Reads:
         self._writer.append_all([ready(event, by)])
 
 
-def _read_told(one: LoggedEvent) -> ReadTold:
+def _read_answer(one: LoggedEvent) -> ReadTold:
     data = one["data"] or {}
     return {
         "position": one["position"],

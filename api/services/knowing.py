@@ -16,7 +16,7 @@ from engramlog_server.api.checks import (
     check_owner,
     check_query,
     masked,
-    told_times,
+    times_answer,
 )
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Given, Writer
@@ -150,7 +150,7 @@ class Knower:
         _check_topic(topic)
         with self._reader.snapshot(owner, **times) as snapshot:
             answer = assess(snapshot.view, topic, snapshot.now)
-        return {**answer, **told_times(times), **snapshot.place}
+        return {**answer, **times_answer(times), **snapshot.place}
 
     def map(
         self,
@@ -185,7 +185,7 @@ class Knower:
             )
             if view.is_narrowed:
                 answer["withheld"] = []
-        return {**answer, **told_times(times), **snapshot.place}
+        return {**answer, **times_answer(times), **snapshot.place}
 
     def associations(
         self, owner: str, memory_id: str, *, depth: int = 1, mode: str = "review", **times: Unpack[TimesAsked]
@@ -206,7 +206,7 @@ class Knower:
                 "associations": _tree(snapshot, seen, row, depth),
                 "triples": _triples(snapshot, memory.id),
                 "mode": checked,
-                **told_times(times),
+                **times_answer(times),
                 **snapshot.place,
             }
 

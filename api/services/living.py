@@ -28,11 +28,11 @@ from engramlog_server.api.checks import (
     check_id_of,
     check_limit,
     check_owner,
+    lines_answer,
     lines_of,
     span_of,
+    times_answer,
     times_of,
-    told_lines,
-    told_times,
 )
 from engramlog_server.api.choices import MOST_BUCKETS, UNKNOWN
 from engramlog_server.api.services.answers import REPORTS, without_text
@@ -149,14 +149,14 @@ class Living:
         wanted = check_limit(limit, MOST_LISTED)
         with self._reader.snapshot(owner, **times) as snapshot:
             answer = health(snapshot.view, snapshot.now, wanted, max(offset, 0))
-        return {**answer, **told_times(times), **snapshot.place}
+        return {**answer, **times_answer(times), **snapshot.place}
 
     def fading(self, owner: str, *, limit: int = 50, offset: int = 0, **times: Unpack[TimesAsked]) -> Fading:
         """Live memories of a strength under 30, weakest first."""
         wanted = check_limit(limit, MOST_LISTED)
         with self._reader.snapshot(owner, **times) as snapshot:
             answer = fading(snapshot.view, snapshot.now, wanted, max(offset, 0))
-        return {**answer, **told_times(times), **snapshot.place}
+        return {**answer, **times_answer(times), **snapshot.place}
 
     def review(
         self,
@@ -173,7 +173,7 @@ class Living:
             raise refused("min_importance", min_importance, "a number from 0 to 1")
         with self._reader.snapshot(owner, **times) as snapshot:
             answer = due_list(snapshot.view, snapshot.now, least=min_importance, limit=wanted, kind=kind)
-        return {**answer, **told_times(times), **snapshot.place}
+        return {**answer, **times_answer(times), **snapshot.place}
 
     def reinforce(
         self,
@@ -256,7 +256,7 @@ class Living:
         """The law that gates the owner's recall and lifecycle, its thresholds, and the parameters that are not the defaults."""
         with self._reader.snapshot(owner, **times) as snapshot:
             answer = self._profile(snapshot.view)
-        return cast("OwnerProfile", {**answer, **told_lines(times), **snapshot.place})
+        return cast("OwnerProfile", {**answer, **lines_answer(times), **snapshot.place})
 
     def choose(
         self,
@@ -279,7 +279,7 @@ class Living:
         done = self._writer.carry_out(owner, Tell(tuple(told)), **given)
         as_of = done.answer["position"] if done.again else None
         with self._reader.snapshot(owner, as_of=as_of) as snapshot:
-            return cast("OwnerProfile", {**self._profile(snapshot.view), **told_lines({}), **done.answer})
+            return cast("OwnerProfile", {**self._profile(snapshot.view), **lines_answer({}), **done.answer})
 
     def _profile(self, view: OwnerView) -> Mapping[str, object]:
         """The owner's law with its thresholds, and the parameters that differ from the defaults."""
@@ -344,7 +344,7 @@ class OwnerStatistics:
             "chain": snapshot.chain.hex(),
             **snapshot.told,
         }
-        return cast("OwnerStats", {"owner": owner, **told_times(times), **told, **beside})
+        return cast("OwnerStats", {"owner": owner, **times_answer(times), **told, **beside})
 
     def summed(self, owners: Iterable[tuple[str, int]]) -> tuple[HistoryFigures, int]:
         """What happened to these owners, each with its partition, in sum; and how many of them that is.
@@ -623,7 +623,7 @@ class TimeLines:
             "recorded_since": recorded_since,
             "recorded_until": recorded_until,
             "hint": None if times.known else UNKNOWN.format(owner=owner),
-            **told_lines(lines),
+            **lines_answer(lines),
             **times.place.place,
         }
 

@@ -26,7 +26,7 @@ from engramlog_server.api.services.capacity import (
     read_nodes,
     replicas_online,
     room_of,
-    workers_told,
+    workers_answer,
 )
 from engramlog_server.api.services.living import MOST_SUMMED_OWNERS, OwnerStatistics
 from engramlog_server.api.services.writing import Writer
@@ -290,8 +290,8 @@ class Operator:
             workers, silent = _kept_at(
                 wire, read, unread, "workers", WORKERS_KEY, lambda: self._known_workers(wire, now_ms), no_workers
             )
-            memory = self._memory_told(wire, read)
-            sealing = self._sealing_told(wire, partitions)
+            memory = self._memory_answer(wire, read)
+            sealing = self._sealing_answer(wire, partitions)
             at = wire, read, unread
             restored = _kept_at(
                 *at, "restored", STORE_KEY, lambda: restored_by(wire.call("HGET", STORE_KEY, RESTORED)), None
@@ -315,8 +315,8 @@ class Operator:
             },
             "refused": sum(p["refused"] for p in partitions),
             "partitions": partitions,
-            "workers": workers_told(workers, now_ms),
-            "silent": workers_told(silent, now_ms),
+            "workers": workers_answer(workers, now_ms),
+            "silent": workers_answer(silent, now_ms),
             "nodes": read.nodes,
             "unreachable": read.away,
             "unread": unread,
@@ -333,7 +333,7 @@ class Operator:
             "notice": _notice(sealing),
         }
 
-    def _memory_told(self, wire: Wire, read: NodesRead) -> RoomLeft:
+    def _memory_answer(self, wire: Wire, read: NodesRead) -> RoomLeft:
         """For how long there is room: of a Cluster at the node that is fullest."""
         tags, events = self._identity.tags, sum(one["head"] for one in read.partitions)
         if not wire.many:
@@ -346,7 +346,7 @@ class Operator:
         mine = sum(one["head"] for one in there)
         return outlook(room, mine, node=node["name"], beside=events - mine)
 
-    def _sealing_told(self, wire: Wire, partitions: Sequence[PartitionStatus]) -> SealingTold:
+    def _sealing_answer(self, wire: Wire, partitions: Sequence[PartitionStatus]) -> SealingTold:
         """Whether the store is sealed, whether its master key can be had, and how many owners stand still for want of theirs."""
         found = self._sealing()
         locked = count_locked(wire, self._identity.tags, partitions) if found.is_on else 0

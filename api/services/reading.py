@@ -27,11 +27,11 @@ from engramlog_server.api.checks import (
     cursor_of,
     cursor_parts,
     is_secret,
+    lines_answer,
     masked,
     question_name,
     telling_in_hand,
-    told_lines,
-    told_times,
+    times_answer,
 )
 from engramlog_server.api.choices import MOST_CHANGES
 from engramlog_server.api.services.accesses import AccessRecorder, Read
@@ -238,7 +238,7 @@ def read_cursor(text: str, question: str) -> Cursor:
     return found
 
 
-def spans_told(wanted: RowsWanted, zone: str) -> SpansTold:
+def spans_answer(wanted: RowsWanted, zone: str) -> SpansTold:
     """From when, and to when (not included), memories were made or revised, where a filter says so: RFC 3339 in the time zone."""
     found, filters, updated = SpansTold(), wanted.filters, wanted.updated
     if filters.since is not None:
@@ -279,7 +279,7 @@ class Counter:
             zone = snapshot.view.parameters.time_zone
             wanted = wanted_of(filters, snapshot.now, zone)
             answer = facets(ViewQuery(snapshot.view, snapshot.now, checked), wanted, Bounds(current_check(), weigh))
-        return {**answer, **spans_told(wanted, zone), **told_times(told), **snapshot.place}
+        return {**answer, **spans_answer(wanted, zone), **times_answer(told), **snapshot.place}
 
 
 class MeaningReader(Histories):
@@ -483,7 +483,7 @@ class Reader(MeaningReader):
         if traced:
             read = Read(snapshot.position, checked, None if present and cursor is None else snapshot.now)
             self._record(owner, query, answer, read, inspect=inspect)
-        return {**answer, **told_times(told), **snapshot.place}
+        return {**answer, **times_answer(told), **snapshot.place}
 
     def _expanded(self, owner: str, query: str, terms: SearchTerms) -> QuestionExpansion | None:
         """How else a model puts the question; None if none is set to, or the search goes by exact words, meaning or a formula."""
@@ -533,7 +533,7 @@ class Reader(MeaningReader):
             answer = listing(asked, wanted, max(offset, 0), matched, sorting, Bounds(current_check(), weigh))
             if snapshot.view.is_narrowed:
                 answer["withheld"] = []
-        return {**answer, **spans_told(matched, zone), **told_times(told), **snapshot.place}
+        return {**answer, **spans_answer(matched, zone), **times_answer(told), **snapshot.place}
 
     def get(
         self,
@@ -564,7 +564,7 @@ class Reader(MeaningReader):
             answer = detail(snapshot.view, memory, snapshot.now, in_pattern, reveal=reveal)
         present = snapshot.past is None and times.get("at") is None
         read = Read(snapshot.position, read_at=None if present else snapshot.now)
-        return {**answer, **told_times(times), **snapshot.place}, read
+        return {**answer, **times_answer(times), **snapshot.place}, read
 
     def why(
         self,
@@ -603,7 +603,7 @@ class Reader(MeaningReader):
             terms = {"ranking": ranking, "search_mode": search_mode, "expand": expand}
             pair = self._pair_asked(owner, (memory_id, above), query, check_mode(mode), terms, language, times)
         answer, place = self._why(owner, memory_id, page, times, pair)
-        return {**answer, **told_times(times), **place}
+        return {**answer, **times_answer(times), **place}
 
     def _pair_asked(
         self,
@@ -698,4 +698,4 @@ class Reader(MeaningReader):
         """Where a memory comes from, to any depth; `bounded` as `why` with a limit is."""
         asked = page_asked(owner, memory_id, 1 if bounded else None, None, ORDERS[0], {**times, "at": None})
         answer, place = self._why(owner, memory_id, asked, {**times, "at": None})
-        return {"id": answer["id"], "provenance": answer["provenance"], **told_lines(times), **place}
+        return {"id": answer["id"], "provenance": answer["provenance"], **lines_answer(times), **place}

@@ -31,7 +31,7 @@ from engramlog_server.api.services.writing import (
     refuse_rejected,
 )
 from engramlog_server.api.snapshots import Snapshot
-from engramlog_server.api.work import current_check, has_told, weigh
+from engramlog_server.api.work import current_check, has_appended, weigh
 from engramlog_server.events.catalogue import EventData, Ground, MemoryCreated, MemoryMentioned, MemoryRevised
 from engramlog_server.events.envelope import AnyEvent, Prepared, decode, derived_id, from_micros, micros, new_event_id
 from engramlog_server.events.errors import refused
@@ -460,7 +460,7 @@ class Judging:
             sent = [self._sent(one, judged.get(one.event_id, NOTHING)) for one in events if one.event_id not in done]
             more = [one for event in events for one in self._beside(event, judged.get(event.event_id, NOTHING))]
             heads = None if head is None or not left else {owner: head}
-            has_told()
+            has_appended()
             receipts = self._log.append([*sent, *more], expected_heads=heads)
             if not any(one.status == "head_mismatch" for one in receipts):
                 break

@@ -29,7 +29,7 @@ from engramlog_server.api.checks import (
     check_query,
     parse_instant,
     parse_line,
-    told_times,
+    times_answer,
 )
 from engramlog_server.api.choices import MOST_QUESTIONS
 from engramlog_server.api.parameters import check_parameter
@@ -386,14 +386,14 @@ class Replayer:
                 **told,
                 "alone": alone,
                 "mode": checked,
-                **told_times(times),
+                **times_answer(times),
                 "position": sides.snapshot.position,
                 "events": {
                     "today": sides.snapshot.view.state.applied,
                     "replayed": sides.after.view.state.applied,
                 },
                 **self._differences(sides, checked, offset, most),
-                **struck_told(sides, offset, most),
+                **struck_answer(sides, offset, most),
                 **sides.snapshot.told,
             }
             answer["questions"] = _asked(sides, questions, checked, limit)
@@ -421,7 +421,7 @@ def _differ(one: Difference, sides: Sides, mode: Mode) -> ReplayedDiffer:
     return {"id": one.id, "memory": text, "today": one.before, "replayed": one.after, "fields": list(one.fields)}
 
 
-def struck_told(sides: Sides, offset: int, most: int) -> dict[str, object]:
+def struck_answer(sides: Sides, offset: int, most: int) -> dict[str, object]:
     """What is struck, and what follows from that."""
     log, stays = sides.replay.log, sides.replay.closure.stays
     return {

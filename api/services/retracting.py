@@ -23,12 +23,12 @@ from engramlog_server.api.services.replaying import (
     checked_questions,
     named_in,
     strikes_of,
-    struck_told,
+    struck_answer,
     view_beside,
 )
 from engramlog_server.api.services.sources import some_memories
 from engramlog_server.api.services.writing import LogEvent, Writer, refusal_of, taken
-from engramlog_server.api.work import current_check, has_told
+from engramlog_server.api.work import current_check, has_appended
 from engramlog_server.events.catalogue import MemoryDeleted, MemoryRevised, SourceSetAside
 from engramlog_server.events.envelope import AnyEvent, Naming, canonical, derived_id, micros
 from engramlog_server.events.errors import ConcurrencyError, InputError, OwnerQuarantined, refused
@@ -173,7 +173,7 @@ def name_of_events(many: int) -> list[str]:
     return [EVENT if not number else f"{EVENT} {number}" for number in range(many)]
 
 
-def reach_told(act: Act, partition: int, offset: int, most: int) -> dict[str, object]:
+def reach_answer(act: Act, partition: int, offset: int, most: int) -> dict[str, object]:
     """What an act reaches, as answers tell it."""
     return {
         "reach": act.reach,
@@ -184,7 +184,7 @@ def reach_told(act: Act, partition: int, offset: int, most: int) -> dict[str, ob
         "changed": some_memories(act.moves.change),
         "changed_fields": dict(act.moves.otherwise),
         "not_undone": [_not_told(one, partition) for one in act.not_undone],
-        "remains": [_remains_told(one) for one in islice(act.remains, offset, offset + most)],
+        "remains": [_remains_answer(one) for one in islice(act.remains, offset, offset + most)],
         "remains_total": len(act.remains),
     }
 
@@ -205,7 +205,7 @@ def _not_told(one: NotUndone, partition: int) -> NotUndoneTold:
     }
 
 
-def _remains_told(one: Difference) -> StandsOtherwise:
+def _remains_answer(one: Difference) -> StandsOtherwise:
     """What stands otherwise after the act than in a replay: the names of it, and both sides."""
     fields = [*(one.otherwise if one.after is not None else ["shown"]), *one.fields]
     return {"id": one.id, "fields": fields, "retracted": one.before, "replayed": one.after}
@@ -338,8 +338,8 @@ class Retracter:
                 **call.asked,
                 "mode": call.mode,
                 "offset": call.wanted.offset,
-                **reach_told(act, snapshot.partition, call.wanted.offset, call.wanted.most),
-                **struck_told(sides, call.wanted.offset, call.wanted.most),
+                **reach_answer(act, snapshot.partition, call.wanted.offset, call.wanted.most),
+                **struck_answer(sides, call.wanted.offset, call.wanted.most),
                 "questions": self._questions(call, sides, act),
                 "changes": [],
                 **snapshot.place,
@@ -370,7 +370,7 @@ class Retracter:
             spoken = Spoken(call.actor, self._writer.when(None), call.reason)
             ids = _ids(self._log.naming(owner), reach)
             events = events_of(looked.act.steps, owner, spoken, self._writer, ids, ids(ACT))
-            has_told()
+            has_appended()
             receipts = self._log.append(self._writer.ready(events), expected_heads={owner: looked.head})
             if left and any(one.status == "head_mismatch" for one in receipts):
                 continue
@@ -409,9 +409,9 @@ class Retracter:
         for one in self._log.read_at(partition, [each.seq for each in done]):
             if one.trust is not None:  # None is a person's own word
                 raise taken(reach, position_text(partition, one.seq))
-        return self._told_again(call, reach, done)
+        return self._answer_again(call, reach, done)
 
-    def _told_again(self, call: _Call, reach: str, done: Sequence[LogEvent]) -> Retracted:
+    def _answer_again(self, call: _Call, reach: str, done: Sequence[LogEvent]) -> Retracted:
         """What was done then; what it reached is not looked at again, for it is done."""
         owner, partition = call.owner, partition_of(call.owner, self._log.partitions)
         changes = self._writer.effects(owner, partition, [one.seq for one in done])

@@ -23,14 +23,14 @@ from engramlog_server.api.checks import (
     check_id_of,
     check_limit,
     check_owner,
+    lines_answer,
     masked,
     masked_name,
     span_of,
-    told_lines,
 )
 from engramlog_server.api.choices import UNKNOWN
 from engramlog_server.api.services.events import OwnersToday
-from engramlog_server.api.services.histories import SCANNED, aside_told
+from engramlog_server.api.services.histories import SCANNED, aside_answer
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.services.writing import Given, Writer
 from engramlog_server.api.snapshots import Snapshot
@@ -152,7 +152,7 @@ class NamedSources:
             "left_out": {name: gathered.left_out[name] for name in BY if name in gathered.left_out},
             "withheld": gathered.withheld,
             "hint": hint,
-            **told_lines(times),
+            **lines_answer(times),
             **snapshot.place,
         }
 
@@ -193,7 +193,7 @@ class NamedSources:
             "last_happened": moment(one.last_happened),
             "first_recorded": moment(one.first_recorded),
             "last_recorded": moment(one.last_recorded),
-            "set_aside": None if whole is None else aside_told(self._views, owner, partition, whole),
+            "set_aside": None if whole is None else aside_answer(self._views, owner, partition, whole),
             "partly_aside": aside.parts,
         }
 
@@ -291,7 +291,7 @@ class Sources:
         return {
             "owner": owner,
             "sources": [
-                {**aside_told(self._views, owner, partition, one), "memories": counts[one.seq]} for one in standing
+                {**aside_answer(self._views, owner, partition, one), "memories": counts[one.seq]} for one in standing
             ],
             "total": len(standing),
             "most": MOST_SOURCES,

@@ -29,7 +29,7 @@ from engramlog_server.api.checks import (
 from engramlog_server.api.services.histories import SCANNED
 from engramlog_server.api.services.reading import Reader
 from engramlog_server.api.snapshots import Snapshot
-from engramlog_server.api.work import current_check, has_told, weigh
+from engramlog_server.api.work import current_check, has_appended, weigh
 from engramlog_server.events.catalogue import (
     EventData,
     MemoryCreated,
@@ -162,9 +162,9 @@ class Appender:
 
         Nobody outside speaks as operator or system (`events.standing`): those use the command line at the store.
         """
-        events = self._looked_through(self.read(raws))
+        events = self._inspected(self.read(raws))
         refused = self.rejected_among(events)
-        has_told()
+        has_appended()
         receipts = self._log.append(events, expected_heads=expected_heads)
         self._views.unjudged.note(events, receipts)
         written = (event for receipt, event in zip(receipts, events, strict=True) if receipt.written)
@@ -172,7 +172,7 @@ class Appender:
             self.on_turns(owner)
         return [self.told(receipt, event, refused) for receipt, event in zip(receipts, events, strict=True)]
 
-    def _looked_through(self, events: Sequence[Prepared]) -> list[Prepared]:
+    def _inspected(self, events: Sequence[Prepared]) -> list[Prepared]:
         """The events with what is found in their words, which is most of the work: here it can end, for nothing is written yet."""
         found, check = list[Prepared](), current_check()
         for done, event in enumerate(events):
@@ -299,7 +299,7 @@ class Appender:
 
     def append_all(self, prepared: Sequence[Any]) -> list[AppendReceipt]:
         """Append prepared events and raise where any of them was not written."""
-        has_told()
+        has_appended()
         receipts = self._log.append(prepared)
         for receipt in receipts:
             if not receipt.written:
@@ -410,7 +410,7 @@ class Writer(Appender):
         """How near texts are in meaning, for the judge."""
         return self._reader.alike
 
-    def await_told(self, owner: str, memory_ids: Iterable[str]) -> None:
+    def await_folded(self, owner: str, memory_ids: Iterable[str]) -> None:
         """Where one of these memories is not there, and newer events of the owner may tell of it: wait for their fold.
 
         So a verb finds what was appended just before it. Raises NotYetFolded where nothing moves.
@@ -429,7 +429,7 @@ class Writer(Appender):
         Raises NotFound, NotYetFolded where newer events may tell of it and nobody folds them, or InputError where the memory
         was purged or another stands for it.
         """
-        self.await_told(owner, [memory_id])
+        self.await_folded(owner, [memory_id])
         with self._reader.snapshot(owner) as snapshot:
             memory = self._reader.memory(snapshot, owner, memory_id)
         where = {"owner": owner, "memory_id": memory_id}
@@ -453,13 +453,13 @@ class Writer(Appender):
 
     def is_there(self, owner: str, memory_id: str) -> bool:
         """Whether the owner has, or had, a memory of this id, by all that was told before."""
-        self.await_told(owner, [memory_id])
+        self.await_folded(owner, [memory_id])
         with self._reader.snapshot(owner) as snapshot:
             return snapshot.view.get(memory_id) is not None
 
     def rejected_of(self, owner: str, memory_id: str) -> tuple[str, ...]:
         """What a memory says that is rejected now, as events name values; none where it is not there."""
-        self.await_told(owner, [memory_id])
+        self.await_folded(owner, [memory_id])
         with self._reader.snapshot(owner) as snapshot:
             view = snapshot.view
             memory = view.get(memory_id)
@@ -558,7 +558,7 @@ class Writer(Appender):
                 command = looked.command
                 events = self._events_of(owner, command, view, ids, given, when)
             heads = None if looked is None or looked.head is None or not left else {owner: looked.head}
-            has_told()
+            has_appended()
             receipts = self._log.append(self.ready(events), expected_heads=heads)
             if not any(one.status == "head_mismatch" for one in receipts):
                 break

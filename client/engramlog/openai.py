@@ -231,13 +231,13 @@ class _Recorded:
             self._record("".join(said))
 
     def __aiter__(self) -> AsyncIterator[Any]:
-        self._events = self._events or self._told_later()
+        self._events = self._events or self._answer_later()
         return self._events  # type: ignore[no-any-return]
 
     async def __anext__(self) -> Any:
         return await anext(aiter(self))
 
-    async def _told_later(self) -> AsyncIterator[Any]:
+    async def _answer_later(self) -> AsyncIterator[Any]:
         said: list[str] = []
         try:
             async for event in self._stream:

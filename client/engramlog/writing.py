@@ -160,7 +160,12 @@ def delete(
     What it says is rejected too: told again, it becomes no memory. `never` rejects it also where another memory says the same.
     `with_sources` retracts the turns that say it too, `dry_run` only tells. Core and system memories are meant too.
     """
-    asked = {"with_sources": with_sources, "core": True, "dry_run": dry_run, **_if_told(never=never, reason=reason)}
+    asked = {
+        "with_sources": with_sources,
+        "core": True,
+        "dry_run": dry_run,
+        **_given_fields(never=never, reason=reason),
+    }
     done = yield from told_to(scope, said(scope, owner, actor, occurred_at, key=key), memory_id, "delete", asked)
     return Removed.decode(done)
 
@@ -177,7 +182,7 @@ def restore(
 ) -> Plan[Restored]:
     """Undo a soft delete, and that of what went with it."""
     done = yield from told_to(
-        scope, said(scope, owner, actor, occurred_at, key=key), memory_id, "restore", _if_told(reason=reason)
+        scope, said(scope, owner, actor, occurred_at, key=key), memory_id, "restore", _given_fields(reason=reason)
     )
     return Restored.decode(done)
 
@@ -201,7 +206,7 @@ def confirm(
     """
     told = said(scope, owner, actor, occurred_at, session, key)
     verb = "confirm" if similarity is None and turn_id is None else "mention"
-    asked = {"similarity": similarity, "turn_id": turn_id, **_if_told(dry_run=dry_run)}
+    asked = {"similarity": similarity, "turn_id": turn_id, **_given_fields(dry_run=dry_run)}
     return Effects.decode((yield from done_to(scope, told, memory_id, verb, asked)))
 
 
@@ -221,11 +226,11 @@ def report_ground(
     """
     told = said(scope, owner, actor, occurred_at, key=key)
     whose, pages = told.owner, 0
-    body = {"uri": uri, "digest": digest, "actor": actor, "occurred_at": spelled(occurred_at)} | _if_told(key=key)
+    body = {"uri": uri, "digest": digest, "actor": actor, "occurred_at": spelled(occurred_at)} | _given_fields(key=key)
     answer = Reported.decode((yield from ask(scope, posted(path_of(whose, "grounds"), body))))
     while answer.left and answer.quarantined is None:
         pages += 1
-        body |= _if_told(key=None if key is None else made_id(scope, told, f"report {pages}"))
+        body |= _given_fields(key=None if key is None else made_id(scope, told, f"report {pages}"))
         more = Reported.decode((yield from ask(scope, posted(path_of(whose, "grounds"), body))))
         answer = more.replace(
             withheld=[*answer.withheld, *more.withheld],
@@ -253,7 +258,12 @@ def merge(
     `dry_run`: tells what it would do, and nothing is written.
     """
     told = said(scope, owner, actor, occurred_at, key=key)
-    asked = {"sources": list(sources), "summary": summary, "into": into, **_if_told(reason=reason, dry_run=dry_run)}
+    asked = {
+        "sources": list(sources),
+        "summary": summary,
+        "into": into,
+        **_given_fields(reason=reason, dry_run=dry_run),
+    }
     done = yield from carried_out(scope, told, path_of(told.owner, "merge"), asked)
     return Effects.decode(done | {"id": done["into"]})
 
@@ -271,11 +281,11 @@ def unmerge(
 ) -> Plan[Effects]:
     """Undo a merge: the sources come back as they were. `dry_run`: only tells."""
     told = said(scope, owner, actor, occurred_at, key=key)
-    asked = _if_told(reason=reason, dry_run=dry_run)
+    asked = _given_fields(reason=reason, dry_run=dry_run)
     return Effects.decode((yield from done_to(scope, told, into, "unmerge", asked)))
 
 
-def _if_told(**fields: Any) -> dict[str, Any]:
+def _given_fields(**fields: Any) -> dict[str, Any]:
     """Fields of a request, without those that say nothing."""
     return {name: value for name, value in fields.items() if value}
 
@@ -324,7 +334,7 @@ def append(
                 raise
             answer, nothing = conflict.context, nothing or conflict
         except EngramlogError as error:
-            raise _with_those_before(error, start, receipts) from None
+            raise _with_earlier_receipts(error, start, receipts) from None
         receipts += answer["receipts"]
     if nothing is not None and not written:
         nothing.context = {**nothing.context, "receipts": receipts}
@@ -356,7 +366,7 @@ def _parts(bodies: Sequence[bytes]) -> Iterator[tuple[int, list[bytes]]]:
     yield start, part
 
 
-def _with_those_before(
+def _with_earlier_receipts(
     error: EngramlogError, start: int, receipts: list[dict[str, Any]], ids: Sequence[str] = ()
 ) -> EngramlogError:
     """The error of one request of several: what it tells of events by number, and the receipts (and ids) of those before."""
@@ -421,7 +431,7 @@ def add_many(
         try:
             answer = yield from appended(scope, told, events[start : start + MOST], judge=wait)
         except EngramlogError as error:
-            raise _with_those_before(error, start, receipts, ids[:start]) from None
+            raise _with_earlier_receipts(error, start, receipts, ids[:start]) from None
         receipts += answer["receipts"]
     done = yield from settled(scope, told.owner, receipts, about=[None], wait=wait)
     ids = [one.get("mentioned") or made for one, made in zip(receipts, ids, strict=True)]

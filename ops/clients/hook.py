@@ -279,13 +279,13 @@ class Hook:
             size = file.tell()  # it may have grown since
         if skipped:
             whole = whole.partition(b"\n")[2]
-        lines = [line for line in whole.split(b"\n") if len(line) <= MOST_LINE and self._is_said(line)]
+        lines = [line for line in whole.split(b"\n") if len(line) <= MOST_LINE and self._is_message(line)]
         if lines and self._adapter.shape == "codex":
             named = {"type": "session_meta", "payload": {"id": _text(payload, self._adapter.session)}}
             lines.insert(0, json.dumps(named).encode())
         return lines, size - len(rest)
 
-    def _is_said(self, line: bytes) -> bool:
+    def _is_message(self, line: bytes) -> bool:
         """Whether a line of a transcript is a message; what a tool was given or said is not sent at all."""
         try:
             read = json.loads(line)

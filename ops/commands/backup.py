@@ -321,13 +321,13 @@ def take_over(
         plan = left_behind(store, settings).told
         if not plan["done"]:
             if not json:
-                _render_left(plan)
+                _render_given_up(plan)
             _confirm(yes, json, "Does nobody use the original any more, and is this to take its place?", plan)
         answer = take_store_over(store, settings, reason)
-    show(answer, json, _render_taken)
+    show(answer, json, _render_taken_over)
 
 
-def _render_left(plan: dict[str, Any]) -> None:
+def _render_given_up(plan: dict[str, Any]) -> None:
     told = plan["restored"]
     err.print(
         f"This store was restored from backup {told['backup']}, up to {told['moment']} ({many(told['events'], 'event')})."
@@ -342,7 +342,7 @@ def _render_left(plan: dict[str, Any]) -> None:
             err.print(f"  - {what}: {', '.join(plan[name][:8])}{' ...' if len(plan[name]) > 8 else ''}", soft_wrap=True)
 
 
-def _render_taken(answer: dict[str, Any]) -> None:
+def _render_taken_over(answer: dict[str, Any]) -> None:
     out.print(
         f"[bold green]done[/] this store takes what is new, since {answer['restored']['taken_over']}", soft_wrap=True
     )

@@ -32,7 +32,7 @@ from engramlog_server.api.cli.app import Json, app, err, print_json
 from engramlog_server.events.errors import BadSetting, EngramlogError
 from engramlog_server.ops.clock import now_micros
 from engramlog_server.ops.durable import is_ours
-from engramlog_server.ops.running_service import HEARD_SECONDS, SOCKET, Unheard, is_this_user, short_name
+from engramlog_server.ops.running_service import HEARD_SECONDS, SOCKET, NoService, is_this_user, short_name
 from engramlog_server.ops.token import read_token
 
 if TYPE_CHECKING:
@@ -377,7 +377,7 @@ class FolderService:
         try:
             try:
                 line.connect()
-            except (OSError, Unheard):
+            except (OSError, NoService):
                 return None
             headers = {"authorization": f"Bearer {token}", "content-type": "application/json", "connection": "close"}
             with suppress(
@@ -414,10 +414,10 @@ class _Line(HTTPConnection):
         self._path = path
 
     def connect(self) -> None:
-        """Raises OSError where nobody listens, Unheard where another user does; `close` it in any case."""
+        """Raises OSError where nobody listens, NoService where another user does; `close` it in any case."""
         self.sock = line = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         line.settimeout(HEARD_SECONDS)
         with short_name(self._path) as name:
             line.connect(name)
         if not is_this_user(line):
-            raise Unheard("another user listens there")
+            raise NoService("another user listens there")

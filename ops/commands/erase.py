@@ -121,7 +121,7 @@ def erase(
     settings = load_settings()
     with open_the_store(settings, on_wait=patient(err)) as store:
         acts = (
-            _all_left(store, settings, asked)
+            _unfinished(store, settings, asked)
             if owner is None
             else [partial(_erase, store, settings, owner, ids or (), asked)]
         )
@@ -130,9 +130,9 @@ def erase(
             store.alarms.cleared("erased_came_back", "")
     if again:
         if failed and json:  # one document on standard output
-            from engramlog_server.api.checks import refusal_told
+            from engramlog_server.api.checks import safe_refusal
 
-            print_json({"certificates": done, "failed": [dict(refusal_told(one)) for one in failed]})
+            print_json({"certificates": done, "failed": [dict(safe_refusal(one)) for one in failed]})
             for one in failed:
                 complain(one)
             raise typer.Exit(failed[0].exit_code)
@@ -173,12 +173,13 @@ def _refuse(asked: _Asked) -> None:
         )
 
 
-def _all_left(store: OpenStore, settings: Settings, asked: _Asked) -> list[_Act]:
+def _unfinished(store: OpenStore, settings: Settings, asked: _Asked) -> list[_Act]:
     """Every erasure that did not end, or came back."""
-    from engramlog_server.ops.erasure.machine import left_to_erase
+    from engramlog_server.ops.erasure.machine import unfinished_erasures
 
     return [
-        partial(_erase, store, settings, owner, ids, asked, begun=True) for owner, ids in left_to_erase(store, settings)
+        partial(_erase, store, settings, owner, ids, asked, begun=True)
+        for owner, ids in unfinished_erasures(store, settings)
     ]
 
 
@@ -226,7 +227,7 @@ def _erase(
     from engramlog_server.api.services.deleting import split_ids
     from engramlog_server.ops.commands.opening import patient
     from engramlog_server.ops.erasure.machine import carry_out
-    from engramlog_server.ops.erasure.plan import MOST_NAMED, ErasurePlan, told_of_owner, told_of_words
+    from engramlog_server.ops.erasure.plan import MOST_NAMED, ErasurePlan, owner_plan, words_plan
     from engramlog_server.ops.erasure.residue import names_elsewhere
     from engramlog_server.ops.wiring import application_on
 
@@ -237,9 +238,9 @@ def _erase(
         application = None
         if plan.ids:
             application = stack.enter_context(application_on(store, settings, stays=False, on_wait=patient(err)))
-            told = told_of_words(application, store, plan)
+            told = words_plan(application, store, plan)
         else:
-            told = told_of_owner(store, settings, owner)
+            told = owner_plan(store, settings, owner)
         going = told.pop("seqs", None)
         if not begun:
             with progress("look where else its names are", asked.json, long=0) as advance:

@@ -16,7 +16,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from engramlog_server.api.cli.app import Json, app, err, out, print_json, progress, show
-from engramlog_server.api.cli.command import text_of, told_as
+from engramlog_server.api.cli.command import text_of, typer_option
 from engramlog_server.api.cli.commands.access import NAMES, OPTIONS, GrantAsked, grants_asked, key_app
 from engramlog_server.api.cli.output import visible
 from engramlog_server.events.errors import BadSetting, InputError, StoreMismatch, refused
@@ -26,9 +26,9 @@ from engramlog_server.ops.commands.opening import (
     Bringing,
     Yes,
     bring_over,
+    duration_text,
     print_copy,
     print_others,
-    time_told,
 )
 from engramlog_server.ops.environment import KEY
 
@@ -46,7 +46,7 @@ MOST_MINUTES = 527_040
 """366 days."""
 MICROS = 1_000_000
 _HOW = f"a key as `engramlog key new` printed it, in {KEY}, or in a file (--key-file, - for standard input)"
-_BY_NAME = {one.name: told_as(one) for one in OPTIONS}
+_BY_NAME = {one.name: typer_option(one) for one in OPTIONS}
 
 
 class TokenMade(TypedDict):
@@ -463,9 +463,9 @@ def seal(
     Shows first what it will do, and asks. Events, ids, positions and heads stay. Refused while others use the store. If it is
     killed, run it again. The only way back is a copy made before.
     """
-    from engramlog_server.ops.encryption import carry_out, told_beforehand
+    from engramlog_server.ops.encryption import carry_out, seal_plan
 
-    work = Bringing("seal", "Seal it now?", told_beforehand, carry_out, _render_plan, _render_done)
+    work = Bringing("seal", "Seal it now?", seal_plan, carry_out, _render_plan, _render_done)
     bring_over(work, yes=yes, alone=alone, json=json)
 
 
@@ -491,7 +491,7 @@ def _render_plan(plan: dict[str, Any], settings: Settings) -> None:
         )
         + "  - Redis rewrites its append-only file, and its dump if it makes one; until then they contain words. Copies and"
         " backups made before stay open, as does what replicas keep until they write theirs.\n"
-        f"  - {time_told(plan)}; {room['memory']:,} bytes of memory and {room['disk']:,} of disk"
+        f"  - {duration_text(plan)}; {room['memory']:,} bytes of memory and {room['disk']:,} of disk"
         " at most. Meanwhile nothing can be asked or appended. Killed, it goes on when run again.\n"
         + (
             "  - Nothing else opens the store since its first step."

@@ -56,7 +56,7 @@ class Bringing(NamedTuple):
     """Of the command, as its bar tells it."""
     question: str
     """What a person at a terminal is asked."""
-    told_beforehand: Callable[[OldStore], dict[str, Any]]
+    seal_plan: Callable[[OldStore], dict[str, Any]]
     carry_out: Callable[..., dict[str, Any]]
     render_plan: Callable[[dict[str, Any], Settings], None]
     render_done: Callable[[dict[str, Any]], None]
@@ -71,7 +71,7 @@ def bring_over(work: Bringing, *, yes: bool, alone: bool, json: bool) -> None:
     settings, waiting = load_settings(), patient(err)
     if not yes:
         with old_store(settings, on_wait=waiting) as store:
-            plan = work.told_beforehand(store)
+            plan = work.seal_plan(store)
             if not plan["done"]:
                 if not json:
                     work.render_plan(plan, settings)
@@ -84,14 +84,14 @@ def bring_over(work: Bringing, *, yes: bool, alone: bool, json: bool) -> None:
         if not typer.confirm(work.question, err=True):
             raise typer.Exit(1)
     with old_store(settings, on_wait=waiting) as store:
-        if yes and not json and not (plan := work.told_beforehand(store))["done"]:
+        if yes and not json and not (plan := work.seal_plan(store))["done"]:
             work.render_plan(plan, settings)
         with progress(work.name, json, long=0) as advance:
             answer = work.carry_out(store, alone=alone, on_progress=advance, on_wait=waiting)
     show(answer, json, work.render_done)
 
 
-def time_told(plan: Mapping[str, Any]) -> str:
+def duration_text(plan: Mapping[str, Any]) -> str:
     """How long it takes, as a sentence begins."""
     minutes = round(plan["about_seconds"] / 60)
     return f"About {many(minutes, 'minute')}" if minutes else "Less than a minute"

@@ -270,10 +270,10 @@ def demo(
             verdicts = [verify_partition(store.client, number, tag) for number, tag in tags]
             answer = verified([*verdicts, verify_identity(store)])
     answer |= {"store_id": told["store_id"], "kept": str(keep) if keep else None}
-    show(answer, json, lambda found: _demo_told(found, keep))
+    show(answer, json, lambda found: _render_demo(found, keep))
 
 
-def _demo_told(answer: dict[str, Any], keep: Path | None) -> None:
+def _render_demo(answer: dict[str, Any], keep: Path | None) -> None:
     from engramlog_server.ops.commands.proof import render_verified
 
     out.print()

@@ -282,7 +282,7 @@ def look_at_way(reached: ReachedStore) -> Findings:
     sealed = reached.identity is not None and reached.identity.sealed is not None
     findings = {
         name: way(
-            urlsplit(to).hostname or name, encrypted=address.tls, lets_anybody_in=_lets_anybody_in(to), sealed=sealed
+            urlsplit(to).hostname or name, encrypted=address.tls, lets_anybody_in=_needs_no_password(to), sealed=sealed
         )
         for name, to in ways.items()
     }
@@ -296,7 +296,7 @@ def without_password(url: str) -> str:
     return urlunsplit(parts._replace(netloc=parts.netloc.rpartition("@")[2], query=query))
 
 
-def _lets_anybody_in(url: str) -> bool | None:
+def _needs_no_password(url: str) -> bool | None:
     """Whether Redis answers without credentials; None if it does not answer at all. `url`: without credentials."""
     client = connect(url, timeout=SECONDS)
     try:

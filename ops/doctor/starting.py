@@ -41,7 +41,7 @@ from engramlog_server.ops.embedded.server import find_redis_server, look_into_fo
 from engramlog_server.ops.identity_provider import NotTold, keys_at
 from engramlog_server.ops.keys.master import master_of
 from engramlog_server.ops.listeners import listeners_of
-from engramlog_server.ops.metrics import ports_of, refuse_taken
+from engramlog_server.ops.metrics import ports_of, refuse_taken_ports
 from engramlog_server.ops.models import chosen_at_start, embedders_of, model_of
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import check_queue, wire_to
@@ -70,7 +70,7 @@ def look_at_ports(settings: Settings, workers: int, *, serves: bool = True) -> l
     if settings.metrics is not None:
         host, port = settings.metrics
         fine = f"free from {port} on" if port else "any that is free"
-        found += unless(MACHINE, "metrics ports", fine, lambda: refuse_taken(host, ports_of(port, workers)))
+        found += unless(MACHINE, "metrics ports", fine, lambda: refuse_taken_ports(host, ports_of(port, workers)))
     return found
 
 

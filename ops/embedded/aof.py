@@ -147,7 +147,7 @@ def _harmless(file: Path) -> bool:
     return file.name == f"{SINGLE}.1.incr.aof" and file.stat().st_size == 0
 
 
-def cut_told(log: str, before: AofFiles) -> Cut | None:
+def cut_text(log: str, before: AofFiles) -> Cut | None:
     """What the log of a start says was cut off; None when nothing."""
     found = _TRUNCATED.search(log)
     if found is None:
@@ -156,7 +156,7 @@ def cut_told(log: str, before: AofFiles) -> Cut | None:
     return Cut(name, offset, before.sizes.get(name, offset) - offset, _REVERTED in log)
 
 
-def recovery_told(cuts: list[Cut]) -> str | None:
+def recovery_text(cuts: list[Cut]) -> str | None:
     """The cuts of one recovery, each shorter than the one before, as a sentence: file, offset, bytes lost."""
     if not cuts:
         return None

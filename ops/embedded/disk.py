@@ -141,7 +141,7 @@ def _amount(size: int) -> str:
     return f"{size / MIB:,.1f} MiB"
 
 
-def told_if_full(folder: Path) -> str:
+def full_disk_text(folder: Path) -> str:
     """A sentence about the disk where that may be why something ended; "" else."""
     try:
         disk = look(folder)

@@ -19,7 +19,7 @@ from engramlog_server.events.errors import EmbeddedRedisError
 from engramlog_server.events.redis.server import Product
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.ops.durable import OTHERS, replace_file
-from engramlog_server.ops.embedded.disk import told_if_full
+from engramlog_server.ops.embedded.disk import full_disk_text
 
 Role = Literal["up", "shared", "command"]
 """What runs the server: `engramlog up`, a process that lives long and lets others join it meanwhile, or one command."""
@@ -69,7 +69,7 @@ def unusable(folder: Path, error: Exception) -> EmbeddedRedisError:
     reason = error.strerror if isinstance(error, OSError) else str(error)
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         return EmbeddedRedisError(
-            f"the data folder {folder} cannot be used: {reason}{told_if_full(folder)}", folder=str(folder)
+            f"the data folder {folder} cannot be used: {reason}{full_disk_text(folder)}", folder=str(folder)
         )
     return UnusableFolder(
         f"the data folder {folder} cannot be used: {reason}; make it writable for this user, or name another folder",

@@ -105,7 +105,7 @@ class FolderLock:
         self.server_fd = self._owner_fd = -1
 
 
-def owner_told(folder: Path) -> str:
+def owner_text(folder: Path) -> str:
     """Which process owns a folder, as it wrote down itself."""
     try:
         told = (folder / OWNER).read_bytes()[:20]

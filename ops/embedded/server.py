@@ -27,17 +27,17 @@ from engramlog_server.ops.embedded.aof import (
     Cut,
     StoreFile,
     aof_files,
-    cut_told,
+    cut_text,
     last_lines,
     read_store_file,
-    recovery_told,
+    recovery_text,
     refuse_other_store,
     refuse_what_cannot_be_read,
     start_failure,
     torn_file,
     write_store_file,
 )
-from engramlog_server.ops.embedded.disk import told_if_full
+from engramlog_server.ops.embedded.disk import full_disk_text
 from engramlog_server.ops.embedded.folder import (
     Role,
     ServerFile,
@@ -47,7 +47,7 @@ from engramlog_server.ops.embedded.folder import (
     unusable,
     write_server_file,
 )
-from engramlog_server.ops.embedded.lock import FolderLock, is_owned, may_be_used, owner_told, using, wanting
+from engramlog_server.ops.embedded.lock import FolderLock, is_owned, may_be_used, owner_text, using, wanting
 from engramlog_server.ops.embedded.process import (
     KeptSocket,
     ProgressBound,
@@ -119,7 +119,7 @@ class EmbeddedRedis:
         code = self._server.popen.returncode if self._server else None
         how = "" if code is None else f" by signal {-code}" if code < 0 else f" with exit code {code}"
         said = "\n  ".join(["", *last_lines(log)])
-        return f"redis-server (pid {self.pid}) of {self.folder} ended{how}; its last log lines:{said}{told_if_full(self.folder)}"
+        return f"redis-server (pid {self.pid}) of {self.folder} ended{how}; its last log lines:{said}{full_disk_text(self.folder)}"
 
     def tend_socket(self) -> str | None:
         """Put the socket's file back where somebody removed it; says so then. To be called now and again by who started the server.
@@ -280,7 +280,7 @@ def look_into_folder(folder: Path, binary: RedisBinary) -> str | None:
 def _in_use(folder: Path, running: ServerFile | None) -> tuple[str, str]:
     """What to say while the folder is another's, and when it stays so."""
     if running is None:
-        who = f"another process ({owner_told(folder)})"
+        who = f"another process ({owner_text(folder)})"
         return (
             f"{who} is using {folder}; waiting for it to exit",
             f"{folder} stays locked by {who}; end it and try again",
@@ -375,10 +375,10 @@ def start_server(plan: ServerPlan, role: Role, patience: ProgressBound) -> Runni
             abandon(server)
             raise
         log = server.log_text()
-        cut = cut_told(log, before)
+        cut = cut_text(log, before)
         if ready and (cut is None or cut.whole_scripts):
             _take_back_the_leave(plan)
-            return RunningServer(server, running, recovery_told([*cuts, cut] if cut else cuts))
+            return RunningServer(server, running, recovery_text([*cuts, cut] if cut else cuts))
         abandon(server)
         if cut is not None and aof_files(plan.folder).sizes != before.sizes:
             # Also a server that ended: it cuts a log of Redis 6.2 that it has just taken over, then stumbles on the next.

@@ -347,7 +347,7 @@ def wipe_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], a
     # An older copy of the key store has words' salts again, though the log is of now.
     whole = wire.seals.keys.salts([one for step in listed for one in step.salts]).values()
     lacking = bool(lacks(wire, tags, list(steps.values()))) or any(map(has_words, whole))
-    older = list(tags) if lacking else _unlooked(wire, tags, listed)
+    older = list(tags) if lacking else _unsearched(wire, tags, listed)
     until, back = dict[int, int](), list[str]()
     for tag, owner, cipher in owners_with(wire, older, listed[0].store, {one.label for one in steps.values()}):
         mine = [one for one in listed if one.erasure in steps and one.label == label_of(one.store, owner)]
@@ -376,7 +376,7 @@ def wipe_again(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep], a
     return WipedAgain(until, tuple(back))
 
 
-def _unlooked(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) -> list[str]:
+def _unsearched(wire: Wire, tags: Sequence[str], listed: Sequence[ErasureStep]) -> list[str]:
     """The partitions of a Cluster that were not looked through for all that is listed; none of one server. Raises StoreError."""
     if not wire.many:
         return []

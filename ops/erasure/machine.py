@@ -66,11 +66,11 @@ from engramlog_server.ops.erasure.fence_list import (
 from engramlog_server.ops.erasure.plan import (
     ErasurePlan,
     deleted_with,
+    owner_plan,
     partition_to_erase_in,
     reached,
     refuse_broken,
     refuse_stuck,
-    told_of_owner,
     values_file,
 )
 from engramlog_server.ops.erasure.residue import NOT_KNOWN, Probes, Residue, probes_of, residue_of, rewrite_all
@@ -224,7 +224,7 @@ def readmit_owner(store: OpenStore, settings: Settings, owner: str, reason: str 
     return {"owner": owner, "erasure": erasure, "partition": number, "readmitted_at": said.at, "position": position}
 
 
-def left_to_erase(store: OpenStore, settings: Settings) -> list[tuple[str, tuple[str, ...]]]:
+def unfinished_erasures(store: OpenStore, settings: Settings) -> list[tuple[str, tuple[str, ...]]]:
     """Owners, and what of each was named (nothing: the whole owner), of every erasure that did not end, or came back.
 
     One that ended right before its process died, so that its alarm stands, is among them. Raises StoreError.
@@ -427,7 +427,7 @@ class _OwnerGoes(_Erasure):
     _entries = Entries()
 
     def begun(self) -> ErasureStep | None:
-        told = told_of_owner(self.store, self.settings, self.plan.owner)
+        told = owner_plan(self.store, self.settings, self.plan.owner)
         self._was_fenced = told["erasure"] is not None
         self._catch_up()
         listed = [one for one in self.list.read() if one.label == told["label"]]

@@ -47,7 +47,7 @@ class ErasurePlan(NamedTuple):
     """Whether an erasure of the same was begun before: what an older copy of the store has nothing of is passed over then."""
 
 
-def told_of_owner(store: OpenStore, settings: Settings, owner: str) -> dict[str, Any]:
+def owner_plan(store: OpenStore, settings: Settings, owner: str) -> dict[str, Any]:
     """What erasing the owner would do, JSON-ready. Reads only. Raises InputError where it cannot be erased, NotFound for nobody."""
     tag, number = partition_to_erase_in(store, owner)
     with closing(store.wire()) as wire:
@@ -88,7 +88,7 @@ def told_of_owner(store: OpenStore, settings: Settings, owner: str) -> dict[str,
     }
 
 
-def told_of_words(application: Application, store: OpenStore, plan: ErasurePlan) -> dict[str, Any]:
+def words_plan(application: Application, store: OpenStore, plan: ErasurePlan) -> dict[str, Any]:
     """What erasing these memories would do, in three lists: what goes, what says it elsewhere, what stays. JSON-ready but for
     `seqs`, the entries that go. Reads only.
 

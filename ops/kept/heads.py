@@ -26,7 +26,7 @@ from engramlog_server.events.heads import Head, HeadBook, copied_book, line_numb
 from engramlog_server.events.partitions import ACCEPTED_KEY, LogKeys, position_text
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.ops.clock import Every, now
-from engramlog_server.ops.durable import FileLock, append_lines, file_state, store_file, sync_path, written_beside
+from engramlog_server.ops.durable import FileLock, append_lines, file_state, new_file_beside, store_file, sync_path
 from engramlog_server.projections.redis.create import (
     LiveHead,
     Unmet,
@@ -460,7 +460,7 @@ class HeadFile:
             os.truncate(self.path, max(self.path.stat().st_size - book.torn, 0))
         newest = [head for partition in sorted(book.expected) if (head := book.newest(partition)) is not None]
         line = write_line(next_line(book, at, store, newest))
-        with written_beside(self.path, line, locked=True) as fresh:  # it is there before the old one leaves its name
+        with new_file_beside(self.path, line, locked=True) as fresh:  # it is there before the old one leaves its name
             self.path.replace(aside(self.path))
             fresh.replace(self.path)
         sync_path(self.path.parent)

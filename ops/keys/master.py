@@ -44,7 +44,7 @@ from engramlog_server.events.partitions import STORE_KEY, LogKeys
 from engramlog_server.events.redis.wire import Script, Wire, pairs
 from engramlog_server.events.text import NONE
 from engramlog_server.ops.clock import Every, Tell
-from engramlog_server.ops.durable import NotPrivate, read_private, store_file, sync_path, written_beside
+from engramlog_server.ops.durable import NotPrivate, new_file_beside, read_private, store_file, sync_path
 from engramlog_server.ops.settings import Settings, service_key
 
 LOOK_SECONDS: Final = 5.0
@@ -68,7 +68,7 @@ def key_in(folder: Path | None, settings: Settings) -> Path | None:
     if settings.sealed_by is not None:
         elsewhere = settings.sealed_by == NONE or service_key(settings.sealed_by) is not None
         return None if elsewhere else Path(settings.sealed_by).expanduser()
-    return folder / NAME if folder is not None and lies_there(folder / NAME) else None
+    return folder / NAME if folder is not None and exists_at(folder / NAME) else None
 
 
 def _token(settings: Settings) -> str:
@@ -197,7 +197,7 @@ def read_key_file(path: Path) -> KeyRing:
     return KeyRing(keys)
 
 
-def lies_there(path: Path) -> bool:
+def exists_at(path: Path) -> bool:
     """Whether anything does, a link that leads nowhere too: no store is made open because its key cannot be reached now."""
     return os.path.lexists(path)
 
@@ -207,10 +207,10 @@ def make_key_file(path: Path) -> bool:
 
     It is written beside its place and linked there: nobody finds it half written, and a full disk leaves none.
     """
-    if lies_there(path):
+    if exists_at(path):
         return False
     try:
-        with written_beside(path, f"{_HEAD}{line_of(token_bytes(KEY_BYTES))}\n".encode()) as beside:
+        with new_file_beside(path, f"{_HEAD}{line_of(token_bytes(KEY_BYTES))}\n".encode()) as beside:
             os.link(beside, path)
     except FileExistsError:
         return False
@@ -273,7 +273,7 @@ def _replace(path: Path, text: str) -> None:
     if len(_raw(text)) > LONGEST:
         raise _unusable(path, f"would have more than {LONGEST:,} bytes; drop keys that nothing needs any more")
     try:
-        with written_beside(path, _raw(text)) as beside:
+        with new_file_beside(path, _raw(text)) as beside:
             read_key_file(beside)
             beside.replace(path)
     except OSError as error:

@@ -46,7 +46,7 @@ def ports_of(port: int, processes: int) -> list[int]:
     return [port + number if port else 0 for number in range(processes)]
 
 
-def refuse_taken(host: str, ports: list[int]) -> None:
+def refuse_taken_ports(host: str, ports: list[int]) -> None:
     """Raise BadSetting for the first of these ports that is taken, before a process is started that would end by it."""
     for port in ports:
         with closing(bound(host, port, SETTING)):

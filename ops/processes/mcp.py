@@ -48,7 +48,7 @@ class _SdkLog(logging.Handler):
 
 
 @contextmanager
-def told_metrics(place: tuple[str, int] | None, tell: Tell) -> Iterator[ToolMetrics | None]:
+def metrics_served(place: tuple[str, int] | None, tell: Tell) -> Iterator[ToolMetrics | None]:
     """The metrics of this server, where it is to tell any: who tells none loads no library for them."""
     telemetry = telemetry_of("mcp", tell)
     if place is None and telemetry is None:
@@ -89,7 +89,7 @@ def over_stdio(
     `metrics_at`: host and port where its metrics are told. Raises BadSetting where that is taken. `also`: other owners whom
     questions may name.
     """
-    with told_metrics(metrics_at, tell) as metrics:
+    with metrics_served(metrics_at, tell) as metrics:
         supervisor = Supervisor(settings, tell, on_open=None if metrics is None else metrics.watch)
 
         def stop(number: int) -> None:

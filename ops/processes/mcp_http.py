@@ -17,7 +17,7 @@ from engramlog_server.ops.clock import Tell
 from engramlog_server.ops.identity_provider import ProviderKeys, provider_of
 from engramlog_server.ops.listeners import certificate_tended, listeners_of, require_key
 from engramlog_server.ops.processes.life import end_by_signal, raise_file_limit, started
-from engramlog_server.ops.processes.mcp import Supervisor, memory_server, told_metrics
+from engramlog_server.ops.processes.mcp import Supervisor, memory_server, metrics_served
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.token import admits_of
 from engramlog_server.projections.access.caller import AccessBook, Caller
@@ -70,7 +70,7 @@ def over_http(
     `metrics_at` and `also` as of `over_stdio`. Raises BadSetting for an address that others could reach, and for a port that is
     taken.
     """
-    with told_metrics(metrics_at, tell) as metrics:
+    with metrics_served(metrics_at, tell) as metrics:
         listeners = listeners_of(settings, settings.host)
         admits, mended = admits_of(settings)
         if mended:

@@ -24,7 +24,7 @@ from typing import Any, Literal, NamedTuple
 import msgspec
 import redis
 
-from engramlog_server.api.checks import refusal_told
+from engramlog_server.api.checks import safe_refusal
 from engramlog_server.consumers.fold.rebuild import Rebuilt, rebuild_partition
 from engramlog_server.consumers.verify.findings import Findings
 from engramlog_server.consumers.verify.partition import verify_partition
@@ -34,7 +34,7 @@ from engramlog_server.events.redis.wire import open_wire
 from engramlog_server.ops.keys.master import keys_of, master_of
 from engramlog_server.ops.processes.life import look_seldom, new_worker_id
 from engramlog_server.ops.settings import load_settings
-from engramlog_server.ops.tracebacks import clean_tracebacks, tell_words, traced
+from engramlog_server.ops.tracebacks import clean_tracebacks, log_words, traced
 from engramlog_server.ops.worker import store_url
 from engramlog_server.projections.redis.create import known_identity
 
@@ -288,7 +288,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         store_url(settings), timeout=settings.redis_timeout, master=master_of(settings), keys=keys_of(settings)
     )
     known_identity(open_wire(client))  # and with it whether the store is sealed
-    tell_words(not client.seals.is_on)
+    log_words(not client.seals.is_on)
     given = _Input()
     Thread(target=given.read, name="input", daemon=True).start()
 
@@ -305,7 +305,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             try:
                 _say(told(_do_one(work, client, task, moved, waits)))
             except EngramlogError as error:
-                _say(ToldLine(error=dict(refusal_told(error)), exit_code=error.exit_code))
+                _say(ToldLine(error=dict(safe_refusal(error)), exit_code=error.exit_code))
     except (_Ended, BrokenPipeError):
         os._exit(1)  # nobody listens
     except Exception as error:  # noqa: BLE001 - the end of the process, whose input is still read by a thread

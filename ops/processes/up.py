@@ -50,7 +50,7 @@ from engramlog_server.ops.listeners import (
     listeners_of,
     require_key,
 )
-from engramlog_server.ops.metrics import ports_of, refuse_taken
+from engramlog_server.ops.metrics import ports_of, refuse_taken_ports
 from engramlog_server.ops.models import chosen_at_start, load_in_background, meanings_of, model_of
 from engramlog_server.ops.processes.life import (
     END_SECONDS,
@@ -196,7 +196,7 @@ def up_for_clients(settings: Settings, tell: Tell, idle_seconds: float) -> None:
 def _folder_socket(settings: Settings, tell: Tell, told: Flag) -> FolderSocket | None:
     """The socket by which clients find this service; without it only those do that know the port."""
     try:
-        claimed = FolderSocket.claim_once_left(private_folder(settings.data)[0], told, LEAVING_SECONDS)
+        claimed = FolderSocket.claim_when_free(private_folder(settings.data)[0], told, LEAVING_SECONDS)
         reason = "another process has it"
     except EmbeddedRedisError as error:
         claimed, reason = None, error.message
@@ -217,7 +217,7 @@ def _up(
 ) -> None:
     check_queue(settings.queue_url, settings.redis_timeout)
     if settings.metrics is not None:
-        refuse_taken(settings.metrics.host, ports_of(settings.metrics.port, settings.workers))
+        refuse_taken_ports(settings.metrics.host, ports_of(settings.metrics.port, settings.workers))
     files = raise_file_limit()
     admits, mended = admits_of(settings)
     end, started = End(), list[Workers]()
@@ -336,7 +336,7 @@ def _serve(
         Every(1.0, refused.report),
         *_watch_erased(store, settings, workers, jobs),
     )
-    _tell_ready(server, settings, front, tell)
+    _report_ready(server, settings, front, tell)
     ready_at = monotonic()
     try:
         while not end.told.wait(LOOK_SECONDS):
@@ -380,7 +380,7 @@ def _watch_erased(store: OpenStore, settings: Settings, *kinds: Workers) -> list
     return [ErasedWatch(store, settings, replace).every()] if store.client.seals.is_on else []
 
 
-def _tell_ready(server: Server, settings: Settings, front: Front, tell: Tell) -> None:
+def _report_ready(server: Server, settings: Settings, front: Front, tell: Tell) -> None:
     started()
     url = server.url if front.port is None else f"{server.listener.scheme}://{settings.host}:{server.port}"
     told: dict[str, object] = {}

@@ -65,7 +65,7 @@ PLACES = {
     "_append_only_files: CONFIG": GIVEN,
     "_look_at_server: TIME": GIVEN,
     "look_at_cluster: CONFIG": EACH,
-    "_lets_anybody_in: .ping": ONE,
+    "_needs_no_password: .ping": ONE,
     "_files_of: .config_get": ONE,
     "server: .info": ONE,
     "server: .scan_iter": ONE,

@@ -82,7 +82,7 @@ class Exported(NamedTuple):
     family: Metric
 
 
-def all_told() -> Iterator[CollectorRegistry]:
+def settings_given() -> Iterator[CollectorRegistry]:
     """The registries of an API process, a worker and an MCP server, each with a sample of each family."""
     aof = AppendOnlyFile(True, 1, 1, True, True, False, 1, 0)
     kept = Kept("7.0.15", aof, DiskRoom(2, 3, 1), None)
@@ -100,7 +100,7 @@ def all_told() -> Iterator[CollectorRegistry]:
 def exported() -> Mapping[str, Exported]:
     """Every sample's name, with all labels that it ever has."""
     found: dict[str, Exported] = {}
-    for registry in all_told():
+    for registry in settings_given():
         for family in registry.collect():
             for sample in family.samples:
                 labels = found[sample.name].labels if sample.name in found else frozenset()

@@ -7,7 +7,15 @@ from typing import Any
 
 import orjson
 
-from engramlog_server.api.exchange.export import ExportOptions, Made, Selection, line_of, selection, told_text, untold
+from engramlog_server.api.exchange.export import (
+    ExportOptions,
+    Made,
+    Selection,
+    line_of,
+    markdown_pieces,
+    selection,
+    untold,
+)
 from engramlog_server.api.exchange.records import ImportedRecords, RecordOptions, import_records
 from engramlog_server.events.memory_log import InMemoryEventLog
 from engramlog_server.events.partitions import partition_of
@@ -81,4 +89,4 @@ def export_text(view: OwnerView, now: int, options: ExportOptions = EVERY) -> It
 
 def text_of(view: OwnerView, now: int, chosen: Selection, made: Made = untold) -> Iterator[str]:
     """The text of what was chosen of a view."""
-    return told_text(view.owner, view.law, view.parameters, now, chosen, made)
+    return markdown_pieces(view.owner, view.law, view.parameters, now, chosen, made)

@@ -162,13 +162,13 @@ CHAINS = [
 ]
 
 
-def told_as(word: str, day: float) -> Told:
+def typer_option(word: str, day: float) -> Told:
     return accessed(via=word, day=day) if word == "recall" else reinforced(outcome=word, day=day)
 
 
 @each_row(("words", "hours"), [chain[1:] for chain in CHAINS], ids=[chain[0] for chain in CHAINS])
 def test_reinforcements_follow_each_other_between_an_hour_and_a_year(words: list[str], hours: float) -> None:
-    found = picked_up(*(told_as(word, day) for day, word in enumerate(words, 1)))
+    found = picked_up(*(typer_option(word, day) for day, word in enumerate(words, 1)))
     assert found.stability == pytest.approx(hours, rel=1e-9)
 
 

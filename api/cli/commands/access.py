@@ -16,7 +16,7 @@ from engramlog_server.api.cli.completion import MODES
 from engramlog_server.api.cli.parser import Registry
 from engramlog_server.api.cli.show import generic
 from engramlog_server.api.cli.show.generic import in_words
-from engramlog_server.api.cli.show.memories import told_at
+from engramlog_server.api.cli.show.memories import instant_text
 from engramlog_server.api.operations.access import ACCESS, ISSUE, READS, REVOKE, SET_GRANTS
 from engramlog_server.api.operations.definition import Given, Option, Parameter, without
 from engramlog_server.events.errors import InputError, refused
@@ -180,7 +180,7 @@ def made(answer: shapes.KeyMade, console: Console = out, aside: Console = err) -
     """The key alone, once, and aside what to do with it: `key new NAME > FILE` leaves a file that holds a key."""
     name = answer["principal"]
     console.print(Text(answer["key"], "bold"), soft_wrap=True)
-    ends = "" if answer["expires_at"] is None else f" It ends {told_at(answer['expires_at'], aside)}."
+    ends = "" if answer["expires_at"] is None else f" It ends {instant_text(answer['expires_at'], aside)}."
     aside.print(
         Text(
             f"The key of {name}, {answer['key_id']}. It is shown only once: send it over a private channel.{ends}\nUse it"

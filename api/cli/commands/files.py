@@ -17,7 +17,7 @@ from rich.text import Text
 
 from engramlog_server.api.choices import LEAVE
 from engramlog_server.api.cli.app import Json, app, complain, err, opened, out, print_json, progress, show
-from engramlog_server.api.cli.command import Call, command, is_unknown, tell_unknown, told_as
+from engramlog_server.api.cli.command import Call, command, is_unknown, tell_unknown, typer_option
 from engramlog_server.api.cli.parser import Registry
 from engramlog_server.api.cli.show import generic
 from engramlog_server.api.cli.show.memories import times_of
@@ -40,9 +40,9 @@ if TYPE_CHECKING:
     from engramlog_server.api.exchange.turns import AppendReport, ImportOptions, ImportReport
     from engramlog_server.events.log import EventLog
 
-File = Annotated[str, told_as(FILE)]
-LongTurns = Annotated[str, told_as(LONG_TURNS)]
-TurnsOnly = Annotated[bool, told_as(TURNS_ONLY)]
+File = Annotated[str, typer_option(FILE)]
+LongTurns = Annotated[str, typer_option(LONG_TURNS)]
+TurnsOnly = Annotated[bool, typer_option(TURNS_ONLY)]
 
 
 class Advance(Protocol):

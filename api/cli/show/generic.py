@@ -134,7 +134,7 @@ INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d[^ ]*")
 def answer(told: Row, console: Console = out) -> None:
     """Print an answer: where it stands, what has one value, then its parts, and its lists as tables."""
     counted = _head(told, console)
-    parts = {name: value for name, value in told.items() if not _is_told_apart(name, value)}
+    parts = {name: value for name, value in told.items() if not _is_shown_elsewhere(name, value)}
     if times_of(told):
         parts = {name: _of_then(value) for name, value in parts.items()}
     if "position" in told and isinstance(told.get("at"), str):
@@ -203,7 +203,7 @@ def _counted(told: Row) -> str | None:
     return next((name for name in ("memories", "differences") if name in lists), lists[0] if lists else None)
 
 
-def _is_told_apart(name: str, value: Any) -> bool:
+def _is_shown_elsewhere(name: str, value: Any) -> bool:
     """Whether a field is printed by the frame or the head, or says nothing."""
     if name in OF_THE_FRAME and not isinstance(value, list):
         return True
@@ -221,7 +221,7 @@ def _has_sides(part: Row) -> bool:
 def _sides(part: Row, console: Console) -> None:
     """Print the fields before and after as one table."""
     before, after = part["before"], part["after"]
-    sides = [(name, told_value(name, before[name]), told_value(name, after[name])) for name in before]
+    sides = [(name, value_text(name, before[name]), value_text(name, after[name])) for name in before]
     rows = [
         {"": _words(name), "before": first, "after": Text(second, "" if first == second else "bold green")}
         for name, first, second in sides
@@ -312,7 +312,7 @@ def _counts(value: Any) -> dict[str, int] | None:
 
 
 def _lines(values: Row, console: Console) -> None:
-    told = {name: told_value(name, value) for name, value in values.items()}
+    told = {name: value_text(name, value) for name, value in values.items()}
     if told.get("bytes_an_event") == "-":
         told.pop("events_until_full", None)
     told = {name: TOLD_IF_NONE.get(name, "-") if text == "-" else text for name, text in told.items()}
@@ -374,12 +374,12 @@ def _column(path: str, rows: Sequence[Row], number: int) -> Column:
     figures = bool(values) and all(isinstance(one, int | float) and not isinstance(one, bool) for one in values)
     if not figures and values and all(_is_instant(one) for one in values):
         return Column(_words(path.removesuffix("_at")), key, is_time=True, style="dim", if_room=number >= 6)
-    is_text = name in TEXTS or any(len(told_value(name, one)) > LONGEST_WORD for one in values if not figures)
+    is_text = name in TEXTS or any(len(value_text(name, one)) > LONGEST_WORD for one in values if not figures)
     heading = path.rpartition(".")[2] if path.startswith(("laws.", "weights.")) else key
     return Column(
         _words(heading),
         key,
-        lambda value: told_value(name, value),
+        lambda value: value_text(name, value),
         right=figures,
         takes_rest=is_text and name not in IDS,
         if_room=number >= 6 and not is_text and heading == key,
@@ -391,10 +391,10 @@ def _is_instant(value: Any) -> bool:
     return isinstance(value, str) and INSTANT.fullmatch(value) is not None
 
 
-def told_value(name: str, value: Any) -> str:
+def value_text(name: str, value: Any) -> str:
     """A value in words: sizes with their unit, instants to the minute, counts with commas, nothing as a dash."""
     if (counts := _counts(value)) is not None:
-        return ", ".join(f"{_words(key)} {told_value(key, many)}" for key, many in counts.items() if many) or "-"
+        return ", ".join(f"{_words(key)} {value_text(key, many)}" for key, many in counts.items() if many) or "-"
     if isinstance(value, Mapping):
         return _mapping(value)
     if isinstance(value, list | tuple):
@@ -425,7 +425,7 @@ def _mapping(value: Row) -> str:
         return after if before == after else f"{before} > {after}"
     if (words := _in_words(value)) is not None:
         return words
-    told = {key: told_value(key, one) for key, one in value.items() if key not in NEVER}
+    told = {key: value_text(key, one) for key, one in value.items() if key not in NEVER}
     return ", ".join(f"{_words(key)} {text}" for key, text in told.items() if text != "-") or "-"
 
 
@@ -450,7 +450,7 @@ def _several(name: str, values: Sequence[Any]) -> str:
     if len(values) > MOST_FIGURES and isinstance(values[0], str):
         return f"{', '.join(values[:MOST_FIGURES])} and {len(values) - MOST_FIGURES:,} more"
     mark = "; " if any(isinstance(one, Mapping) for one in values) else ", "
-    return mark.join(told_value(name, one) for one in values) or "-"
+    return mark.join(value_text(name, one) for one in values) or "-"
 
 
 def _figure(name: str, value: float) -> str:

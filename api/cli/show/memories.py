@@ -59,7 +59,7 @@ MODELS_DECIDE = frozenset({"abstract", "extract", "merge", "review", "sessions"}
 """Jobs that a language model may decide for."""
 
 
-def told_at(instant: str | None, console: Console = out) -> str:
+def instant_text(instant: str | None, console: Console = out) -> str:
     """The same in a sentence, where no column says by which clock."""
     return "-" if instant is None else f"{when(instant, console)} UTC"
 
@@ -135,10 +135,14 @@ def conflicts(found: Sequence[Card | Why], console: Console = out) -> None:
             was = shortened(gone["was"] or "(deleted)")
             now = shortened(f"{gone['by']} {gone['now']}" if gone["by"] else "nothing is known to hold instead")
             console.print(
-                Text.assemble((f"{one['id']} no longer so: ", "yellow"), was, f" {told_at(gone['at'], console)} ", now)
+                Text.assemble(
+                    (f"{one['id']} no longer so: ", "yellow"), was, f" {instant_text(gone['at'], console)} ", now
+                )
             )
         if until := one.get("until"):
-            console.print(Text.assemble((f"{one['id']} says that it holds until ", "yellow"), told_at(until, console)))
+            console.print(
+                Text.assemble((f"{one['id']} says that it holds until ", "yellow"), instant_text(until, console))
+            )
         for other in one.get("conflicting") or ():
             pair = frozenset((one["id"], other["id"]))
             if pair not in told:
@@ -219,7 +223,7 @@ def _why(entry: Change) -> Text:
     if (late := entry.get("late_by")) is not None:
         told.append(f"; {late_words(late)}", "yellow")
     if (weighed := entry.get("weighed_at")) is not None:
-        told.append(f"; weights at {told_at(weighed, out)}", "yellow")
+        told.append(f"; weights at {instant_text(weighed, out)}", "yellow")
     return told
 
 
@@ -338,7 +342,7 @@ def aside(told: shapes.AsideTold | None, console: Console = out) -> None:
         return
     named = (("session", told["session"]), ("principal", told["principal"]), ("actor", told["of_actor"]))
     source = ", ".join(f"{name} {value}" for name, value in named if value is not None)
-    said = f"{source} is set aside since {told_at(told['since'], console)} by {_by(told)}"
+    said = f"{source} is set aside since {instant_text(told['since'], console)} by {_by(told)}"
     console.print(Text(f"{said}: {told['reason']}" if told["reason"] else said, "yellow"), soft_wrap=True)
 
 

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from engramlog_server.api.cli.app import err, out
 from engramlog_server.api.cli.show import generic
-from engramlog_server.api.cli.show.memories import part_of, times_of, told_at
+from engramlog_server.api.cli.show.memories import instant_text, part_of, times_of
 from engramlog_server.api.cli.show.tables import (
     Cell,
     Column,
@@ -81,7 +81,7 @@ def _sides(answer: Diff, console: Console) -> None:
     line = "as was known then" if answer["line"] == "known" else "as had happened, by what is known"
     before, after = answer["before"], answer["after"]
     told = [
-        f"{one['asked'] or 'now'} ({many(one['events'], 'event')}, weights at {told_at(one['instant'], console)})"
+        f"{one['asked'] or 'now'} ({many(one['events'], 'event')}, weights at {instant_text(one['instant'], console)})"
         for one in (before, after)
     ]
     where = f"{line}; {answer['mode']} mode, position {answer['position']}{times_of(answer)}"

@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.text import Text
 
 from engramlog_server.api.cli.app import out
-from engramlog_server.api.cli.show.generic import answer, part, size, told_value
+from engramlog_server.api.cli.show.generic import answer, part, size, value_text
 from engramlog_server.api.cli.show.memories import part_of, times_of
 from engramlog_server.api.cli.show.tables import Column, figure, has_room, ident, instant, plain, tabulate, words
 from engramlog_server.events.text import many
@@ -66,7 +66,7 @@ def _room(memory: Mapping[str, Any]) -> str:
     if memory["max_bytes"] is None:
         return f"{size(memory['used_bytes'])}, without a limit"
     text = f"{size(memory['used_bytes'])} of {size(memory['max_bytes'])}"
-    an_event = told_value("bytes_an_event", memory["bytes_an_event"])
+    an_event = value_text("bytes_an_event", memory["bytes_an_event"])
     if an_event == "-" or memory["events_until_full"] is None:
         return text
     return f"{text}, {an_event} bytes an event: room for {memory['events_until_full']:,} more"

@@ -55,7 +55,7 @@ class _Left(EngramlogError):
     """The command is to ask by itself."""
 
 
-def for_nobody(_asked: Mapping[str, Any]) -> bool:
+def answers_nothing(_asked: Mapping[str, Any]) -> bool:
     """Answers for no command: what holds where nothing was said."""
     return False
 
@@ -79,10 +79,10 @@ async def command(request: Request) -> Response:
         work = Work.LIGHT if call.operation.work is Work.HEAVY else call.operation.work
         told: bytes = await admission_of(request).run(work, str(call.given.get("owner", "")), admitted)
     except EngramlogError as error:
-        from engramlog_server.api.checks import refusal_told
+        from engramlog_server.api.checks import safe_refusal
 
         left = isinstance(error, _Left) or (isinstance(error, LEFT) and not (call and call.may_have_told))
-        document = {"left": error.message} if left else {"refused": refusal_told(error), "exit_code": error.exit_code}
+        document = {"left": error.message} if left else {"refused": safe_refusal(error), "exit_code": error.exit_code}
         told = json.dumps(document, default=str).encode()
     return Response(told, media_type="application/json", headers=MARK)
 

@@ -24,7 +24,7 @@ from engramlog_server.ops import running_service as asking
 from engramlog_server.ops.commands.console import FolderService
 from engramlog_server.ops.environment import KEY
 from engramlog_server.ops.listeners import FolderSocket
-from engramlog_server.ops.running_service import SOCKET, Unheard, ask_service
+from engramlog_server.ops.running_service import SOCKET, NoService, ask_service
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.token import TokenFile
 from engramlog_server.projections.access.caller import VERBS
@@ -149,7 +149,7 @@ def test_a_command_that_asks_shows_the_folder_s_token_and_never_a_key(
     def heard(path: Path, token: str, address: str, body: bytes, **_patience: float) -> bytes:
         assert path == at.folder / SOCKET
         shown.append((token, address, body))
-        raise Unheard("to be asked by itself")
+        raise NoService("to be asked by itself")
 
     monkeypatch.setattr(asking, "exchanged", heard)
     for words in ASKS.values():

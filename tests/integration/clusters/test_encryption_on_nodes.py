@@ -9,7 +9,7 @@ import pytest
 
 from engramlog_server.events.errors import StoreFull
 from engramlog_server.events.partitions import spread_tags
-from engramlog_server.ops.encryption import told_beforehand
+from engramlog_server.ops.encryption import seal_plan
 from engramlog_server.ops.store_replacement import InUse
 from tests.given.clusters.cluster import GivenCluster
 from tests.integration.clusters.on_nodes import PARTITIONS, of_node, open_in_files, open_in_memory, owners_by_node
@@ -83,7 +83,7 @@ def test_a_node_without_room_is_found_though_the_others_have_some(redis_cluster:
             store.seal()
         node.ask("CONFIG SET", "maxmemory", 0)
         assert {one.address: one.ask("DBSIZE") for one in redis_cluster.primaries()} == before
-    assert told_beforehand(store.store)["found"] == "open"
+    assert seal_plan(store.store)["found"] == "open"
     store.client.close()
 
 

@@ -12,7 +12,7 @@ from engramlog_server.consumers.jobs.schedule import queue_name
 from engramlog_server.events.partitions import STORE_KEY, LogKeys, partition_of
 from engramlog_server.events.redis.server import connect
 from engramlog_server.events.redis.wire import open_wire
-from engramlog_server.ops.encryption import told_beforehand
+from engramlog_server.ops.encryption import seal_plan
 from engramlog_server.projections.embedding.vectors import VectorKeys
 from engramlog_server.projections.redis.builds import BuildKeys, next_build
 from tests.given.dumped import dump
@@ -41,7 +41,7 @@ def test_vectors_are_dropped_under_every_model_and_counted_beforehand(store: Uns
     store.client.hset(keys.pieces("words/1", "ada"), b"n" * 16, f"{WORD} in pieces")
     store.client.hset(keys.changes("words/1"), "ada", 1)
     opened = store.store
-    assert told_beforehand(opened)["vectors"] == 1
+    assert seal_plan(opened)["vectors"] == 1
     opened.client.close()
     assert store.seal()["vectors"] == 1
     assert list(store.client.scan_iter("{*}:ve*")) == []

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from engramlog_server.events.catalogue import MemoryRevised, TurnRecorded
-from engramlog_server.ops.erasure.plan import ErasurePlan, told_of_words
+from engramlog_server.ops.erasure.plan import ErasurePlan, words_plan
 from engramlog_server.ops.erasure.residue import RARE, names_elsewhere
 from engramlog_server.ops.store import OpenStore
 from engramlog_server.ops.wiring import application_on
@@ -47,7 +47,7 @@ class Told:
         going = None
         if ids:
             with application_on(self.store, settings, stays=False) as application:
-                going = told_of_words(application, self.store, plan)["seqs"]
+                going = words_plan(application, self.store, plan)["seqs"]
         return names_elsewhere(self.store, settings, plan, going, given)
 
 

@@ -11,7 +11,7 @@ from engramlog_server.events.catalogue import TurnRecorded
 from engramlog_server.events.errors import KeyUnavailable, OwnerErased, StoreFull
 from engramlog_server.ops.commands.erase import MOST_REASON
 from engramlog_server.ops.erasure.machine import carry_out
-from engramlog_server.ops.erasure.plan import ErasurePlan, told_of_owner
+from engramlog_server.ops.erasure.plan import ErasurePlan, owner_plan
 from engramlog_server.ops.store import open_the_store
 from tests.acceptance.helpers.cli import Cli, event, lines
 from tests.given.key_service import TOKEN, FakeKeyService
@@ -161,7 +161,7 @@ def test_an_owner_of_before_the_store_was_sealed_is_erased_wholly(redis_server: 
     laid = Unsealed(redis_server, tmp_path)
     laid.seal()
     with open_the_store(laid.settings) as store:
-        told = told_of_owner(store, laid.settings, "ada")
+        told = owner_plan(store, laid.settings, "ada")
         assert (told["events"], told["open_entries"]) == (10, 0)
         done = carry_out(store, laid.settings, ErasurePlan("ada", (), "objection"))
         assert (done.verified, done.open_entries, done.not_proven) == (True, 0, [])
@@ -179,7 +179,7 @@ def test_an_owner_who_stands_still_is_erased_with_what_is_parked(redis_server: R
         live.append(odd, live.mentioned(ADA, "m0"))
     store.fold()
     with store.opened() as opened:
-        assert told_of_owner(opened, store.settings, ADA)["parked"] == 2
+        assert owner_plan(opened, store.settings, ADA)["parked"] == 2
     others = store.neighbourhood()
     done = store.erase()
     assert (done.events, done.verified) == (12, True)
@@ -301,7 +301,7 @@ def test_erasing_again_that_fails_in_between_prints_one_document(
         raise StoreFull("no room for it")
 
     assert folder.is_dir()
-    monkeypatch.setattr("engramlog_server.ops.commands.erase._all_left", lambda *_told: [refused, refused])
+    monkeypatch.setattr("engramlog_server.ops.commands.erase._unfinished", lambda *_told: [refused, refused])
     told = cli.json("erase", "--again", code=1)
     assert told["certificates"] == []
     assert [(one["error"], one["message"]) for one in told["failed"]] == [("StoreFull", "no room for it")] * 2

@@ -8,7 +8,7 @@ from typing import IO
 
 import pytest
 
-from engramlog_server.ops.durable import FileFull, FileLock, append_lines, replace_file, written_beside
+from engramlog_server.ops.durable import FileFull, FileLock, append_lines, new_file_beside, replace_file
 from engramlog_server.ops.erasure.fence_list import list_path
 from engramlog_server.ops.kept.heads import heads_path
 from engramlog_server.ops.kept.receipts import receipts_path
@@ -76,6 +76,6 @@ def test_what_a_killed_process_left_under_the_lock_is_replaced_and_no_link_is_fo
     with FileLock(path):
         replace_file(path, b"new", locked=True)
     assert (path.read_bytes(), elsewhere.read_bytes()) == (b"new", b"mine")
-    with written_beside(path, b"more") as fresh:
+    with new_file_beside(path, b"more") as fresh:
         assert fresh.read_bytes() == b"more"
     assert not fresh.exists()

@@ -16,7 +16,7 @@ from engramlog_server.api.operations.reading import GET, LIST
 from engramlog_server.api.operations.writing import NEGATE
 from engramlog_server.events.errors import BeyondHead, EngramlogError, InvalidEvent, StoreUnavailable
 from engramlog_server.ops import running_service as asking
-from engramlog_server.ops.running_service import MARK, MOST_HEAD, NoAnswer, Unheard, exchanged
+from engramlog_server.ops.running_service import MARK, MOST_HEAD, NoAnswer, NoService, exchanged
 from tests.patience import PATIENCE
 from tests.rows import each_row
 
@@ -101,7 +101,7 @@ def test_an_answer_is_given_whole(listening: Callable[[Script], Path]) -> None:
     ids=["token", "busy", "older", "no http", "endless", "no number", "no status", "nothing"],
 )
 def test_what_does_not_wait_for_the_question_was_not_asked(listening: Callable[[Script], Path], first: bytes) -> None:
-    with pytest.raises(Unheard):
+    with pytest.raises(NoService):
         ask(listening(says(first)))
 
 
@@ -110,7 +110,7 @@ def test_who_refuses_the_question_once_he_has_it_and_has_no_door_for_it_was_not_
     listening: Callable[[Script], Path], status: int
 ) -> None:
     """An older service reads a body before it says that it knows no such route."""
-    with pytest.raises(Unheard):
+    with pytest.raises(NoService):
         ask(listening(says(GO_ON, f"HTTP/1.1 {status} No\r\ncontent-length: 0\r\n\r\n".encode())))
 
 
@@ -121,19 +121,19 @@ def test_who_listens_and_says_nothing_was_not_asked(listening: Callable[[Script]
         came.append(heard(line))
         came.append(line.recv(65_536))  # until whoever asked has left
 
-    with pytest.raises(Unheard):
+    with pytest.raises(NoService):
         ask(listening(silent), heard=0.05)
     assert b"".join(came).endswith(b"\r\n\r\n"), "the question itself was sent"
 
 
 def test_nobody_listens(tmp_path: Path) -> None:
-    with pytest.raises(Unheard):
+    with pytest.raises(NoService):
         ask(tmp_path / "api.sock")
     with socket.socket(socket.AF_UNIX) as left, TemporaryDirectory(prefix="el-", dir="/tmp") as folder:
         path = Path(folder) / "api.sock"
         left.bind(str(path))
         left.close()
-        with pytest.raises(Unheard):
+        with pytest.raises(NoService):
             ask(path)
 
 

@@ -17,7 +17,7 @@ from engramlog_server.consumers.fold.figures import MOST_NAMES, AnswerFigures, F
 from engramlog_server.events.envelope import decode
 from engramlog_server.events.errors import BadSetting, StoreUnavailable
 from engramlog_server.events.partitions import PASSING
-from engramlog_server.ops.metrics import SETTING, ports_of, refuse_taken, worker_registry
+from engramlog_server.ops.metrics import SETTING, ports_of, refuse_taken_ports, worker_registry
 from engramlog_server.projections.fold.partition import Outcome
 from tests.given.a_status import STATUS as AN_ANSWER
 from tests.given.events import reinforced, shown, stored
@@ -272,4 +272,4 @@ def test_a_port_that_is_taken_is_refused() -> None:
         listener.listen()
         port = listener.getsockname()[1]
         with pytest.raises(BadSetting, match=rf"ENGRAMLOG_METRICS: got {port}; .*in use"):
-            refuse_taken("127.0.0.1", [port])
+            refuse_taken_ports("127.0.0.1", [port])

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from engramlog_server.api.services.accesses import AccessRecorder
-from engramlog_server.api.services.answers import MOST_BLOCKS, MOST_OTHERS, MOST_REPLIES, said_whole
+from engramlog_server.api.services.answers import MOST_BLOCKS, MOST_OTHERS, MOST_REPLIES, whole_turns
 from engramlog_server.api.services.context import Contexts
 from engramlog_server.events.errors import InputError, NotFound, StoreUnavailable
 from engramlog_server.projections.fold.changelog import REASONS
@@ -346,9 +346,9 @@ def test_however_many_turns_and_replies_have_an_id_words_of_a_few_are_read(
 
     def counted(views: Any, of: str, turns: Any) -> Any:
         read.append(len(list(turns)))
-        return said_whole(views, of, turns)
+        return whole_turns(views, of, turns)
 
-    monkeypatch.setattr("engramlog_server.api.services.answers.said_whole", counted)
+    monkeypatch.setattr("engramlog_server.api.services.answers.whole_turns", counted)
     told = answer(store, owner, "t1")
     assert told["turn"]["text"] == f"{ASKS} {many - 1}"
     assert (told["recorded_twice"], len(told["replies"])) == (True, MOST_REPLIES)

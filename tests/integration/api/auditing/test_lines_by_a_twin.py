@@ -336,11 +336,13 @@ def handed_out_more(log: Log, kept: list[Stored]) -> bool:
     return any(one.seq < max(blocks, default=0) and one.seq not in places for one in log.entries)
 
 
-def agree(store: Store, log: Log, kept: list[Stored], now: int, lines: dict[str, Any], told_at: str | None) -> None:
+def agree(
+    store: Store, log: Log, kept: list[Stored], now: int, lines: dict[str, Any], instant_text: str | None
+) -> None:
     """Whether both answer alike whatever is asked."""
     twin = twin_of(store, log, kept)
-    weighed = told_at or utc_text(from_micros(now))
-    past = Asking(store, log.owner, lines, lines | {"at": told_at}, utc_text(from_micros(now)))
+    weighed = instant_text or utc_text(from_micros(now))
+    past = Asking(store, log.owner, lines, lines | {"at": instant_text}, utc_text(from_micros(now)))
     alone = Asking(store, twin.owner, {}, {"at": weighed}, past.now)
     mine = names_of(partition_of(store, log.owner), kept)
     its = names_of(partition_of(store, twin.owner), twin.entries)
@@ -366,8 +368,15 @@ def test_what_is_asked_of_the_past_is_what_an_owner_answers_to_whom_nothing_else
             continue
         newest = max((happened(one) for one in asked.kept), default=0)
         now = newest if asked.now is None else asked.now
-        told_at = data.draw(st.none() | st.sampled_from([at(20), at(200)]))
-        agree(store, log, asked.kept, now, asked.times, None if told_at is None else utc_text(from_micros(told_at)))
+        instant_text = data.draw(st.none() | st.sampled_from([at(20), at(200)]))
+        agree(
+            store,
+            log,
+            asked.kept,
+            now,
+            asked.times,
+            None if instant_text is None else utc_text(from_micros(instant_text)),
+        )
 
 
 def test_a_turn_set_aside_since_is_withheld_from_the_log_and_from_an_export_of_everything(store: Store) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from engramlog_server.events.errors import InputError, NotFound
 from engramlog_server.ops.erasure.machine import ErasureCertificate, carry_out
-from engramlog_server.ops.erasure.plan import ErasurePlan, told_of_words
+from engramlog_server.ops.erasure.plan import ErasurePlan, words_plan
 from engramlog_server.ops.settings import load_settings
 from engramlog_server.ops.store import open_the_store
 from engramlog_server.ops.wiring import application_on
@@ -62,7 +62,7 @@ def erase(*ids: str) -> tuple[dict[str, Any], ErasureCertificate]:
     """What was told beforehand, and the certificate."""
     settings, plan = load_settings(), ErasurePlan("ada", ids, "other")
     with open_the_store(settings) as store, application_on(store, settings, stays=False) as application:
-        return told_of_words(application, store, plan), carry_out(store, settings, plan, application)
+        return words_plan(application, store, plan), carry_out(store, settings, plan, application)
 
 
 def test_a_turn_of_one_session_goes_and_the_one_of_another_stays(cli: Cli, folder: Path) -> None:

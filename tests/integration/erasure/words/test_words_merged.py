@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from engramlog_server.ops.erasure.machine import carry_out
-from engramlog_server.ops.erasure.plan import ErasurePlan, told_of_words
+from engramlog_server.ops.erasure.plan import ErasurePlan, words_plan
 from engramlog_server.ops.settings import Settings
 from engramlog_server.ops.store import open_the_store
 from engramlog_server.ops.wiring import application_on
@@ -24,7 +24,7 @@ def test_what_stays_of_a_merge_stands_by_itself_again(tmp_path: Path) -> None:
         )
         plan = ErasurePlan(OWNER, ("one",), "objection")
         with open_the_store(settings) as store, application_on(store, settings, stays=False) as application:
-            told = told_of_words(application, store, plan)
+            told = words_plan(application, store, plan)
             done = carry_out(store, settings, plan, application)
         assert (done.verified, done.not_proven) == (True, [])
         assert set(told["elsewhere"]["of_the_same_turns"]) == {"typed", "core", "fix"}

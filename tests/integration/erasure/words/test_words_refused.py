@@ -8,7 +8,7 @@ import pytest
 
 from engramlog_server.events.catalogue import TurnRecorded
 from engramlog_server.events.errors import InputError, KeyUnavailable, NotFound, OwnerErased, OwnerQuarantined
-from engramlog_server.ops.erasure.plan import MOST_NAMED, ErasurePlan, told_of_words
+from engramlog_server.ops.erasure.plan import MOST_NAMED, ErasurePlan, words_plan
 from tests.acceptance.helpers.cli import Cli
 from tests.given.key_service import TOKEN, FakeKeyService
 from tests.integration.erasure.words.erased_words import ADA, ErasingWords, made
@@ -92,7 +92,7 @@ def test_who_stands_still_is_refused_with_what_to_do(store: ErasingWords) -> Non
     store.fold()
     before = store.records(ADA), [one for one, _ in store.log()]
     with store.application() as (application, opened), pytest.raises(OwnerQuarantined, match="engramlog dead"):
-        told_of_words(application, opened, ErasurePlan(ADA, ("pet",), "objection"))
+        words_plan(application, opened, ErasurePlan(ADA, ("pet",), "objection"))
     with pytest.raises(OwnerQuarantined, match="engramlog dead"):
         store.erase_words("pet")
     assert (store.records(ADA), [one for one, _ in store.log()]) == before

@@ -40,7 +40,7 @@ from engramlog_server.events.redis.secrets import owner_mark, read_cipher, turn_
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.ops.erasure.fence_list import ErasureStep, WordsGoing
 from engramlog_server.ops.erasure.machine import readmit_owner
-from engramlog_server.ops.erasure.plan import ErasurePlan, told_of_words
+from engramlog_server.ops.erasure.plan import ErasurePlan, words_plan
 from tests.integration.erasure.words.erased_words import ADA, CANARY, NAMED, ErasingWords, Said, asked, leaks, made
 from tests.servers import RedisServer
 
@@ -91,7 +91,7 @@ def test_where_the_owner_would_stand_still_folded_anew_nothing_is_changed(store:
     with pytest.raises(DamagedState, match=f"the event at {store.number()}:{seq} of owner ada cannot be read"):
         store.erase_words("paint")
     with store.application() as (application, opened), pytest.raises(DamagedState):
-        told_of_words(application, opened, ErasurePlan(ADA, ("paint",), "objection"))
+        words_plan(application, opened, ErasurePlan(ADA, ("paint",), "objection"))
     assert store.records(ADA) == records
     assert (store.listed_words(), store.wiped()) == (listed, {})
     assert not store.alarm_stands
@@ -188,7 +188,7 @@ def test_what_was_asked_with_its_words_is_told(store: ErasingWords) -> None:
     asked = ("asked", shown(f"who keeps a {CANARY} named Zorro"), None)
     store.add(ADA, asked, ("asked else", shown("who paints what"), None))
     with store.application() as (application, opened):
-        told = told_of_words(application, opened, ErasurePlan(ADA, NAMED, "objection"))
+        told = words_plan(application, opened, ErasurePlan(ADA, NAMED, "objection"))
     (one,) = told["elsewhere"]["says_it_too"]
     seq = next(
         found.seq

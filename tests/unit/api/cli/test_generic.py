@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from engramlog_server.api.cli.show.generic import MOST_ROWS, answer, told_value
+from engramlog_server.api.cli.show.generic import MOST_ROWS, answer, value_text
 from tests.rows import each_row
 
 
@@ -40,7 +40,7 @@ def told(given: dict[str, Any], width: int = 80) -> str:
     ],
 )
 def test_a_value_is_told_by_its_name_and_kind(name: str, value: Any, shown: str) -> None:
-    assert told_value(name, value) == shown
+    assert value_text(name, value) == shown
 
 
 def test_values_come_first_then_parts_then_tables() -> None:
@@ -72,7 +72,7 @@ def test_of_many_rows_the_first_are_shown_and_the_rest_counted() -> None:
 
 def test_memories_of_a_row_are_told_by_id_trust_and_words() -> None:
     evidence = [{"id": "kiln", "memory": "fires at 1240", "trust": "inferred", "level": "full"}]
-    assert told_value("evidence", evidence) == "kiln (inferred): fires at 1240"
+    assert value_text("evidence", evidence) == "kiln (inferred): fires at 1240"
 
 
 def test_a_page_is_counted_above_its_table_and_not_named_again() -> None:

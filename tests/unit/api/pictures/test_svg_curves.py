@@ -185,8 +185,8 @@ def test_hostile_texts_are_texts(text: str) -> None:
             assert not any(
                 name == "style" or name == "id" or name.startswith("on") or "href" in name for name in one.attrib
             )
-        for told_text in texts_of(picture):
-            assert not any(char in told_text for char in "\u202e\u200b\x1b\x00\n")
+        for markdown_pieces in texts_of(picture):
+            assert not any(char in markdown_pieces for char in "\u202e\u200b\x1b\x00\n")
 
 
 @each_row("theme", COLOURS)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.ops.commands.opening import time_told
+from engramlog_server.ops.commands.opening import duration_text
 from tests.rows import each_row
 
 
@@ -17,4 +17,4 @@ from tests.rows import each_row
     ],
 )
 def test_how_long_it_takes_is_not_told_longer_than_it_is(seconds: int, told: str) -> None:
-    assert time_told({"about_seconds": seconds}) == told
+    assert duration_text({"about_seconds": seconds}) == told

@@ -91,7 +91,7 @@ def test_who_wants_it_has_it_once_a_service_that_a_client_started_has_left(tmp_p
 
     leaving = Thread(target=serves, daemon=True)
     leaving.start()
-    found = FolderSocket.claim_once_left(tmp_path, Flag(), PATIENCE)
+    found = FolderSocket.claim_when_free(tmp_path, Flag(), PATIENCE)
     leaving.join(PATIENCE)
     assert found is not None
     found.close()
@@ -101,9 +101,9 @@ def test_who_wants_it_has_it_once_a_service_that_a_client_started_has_left(tmp_p
 def test_who_wants_it_waits_no_longer_than_it_may_nor_once_it_is_told_to_end(tmp_path: Path) -> None:
     told = Flag()
     with closing(claimed(tmp_path)):
-        assert FolderSocket.claim_once_left(tmp_path, told, 0.0) is None
+        assert FolderSocket.claim_when_free(tmp_path, told, 0.0) is None
         told.set()
-        assert FolderSocket.claim_once_left(tmp_path, told, PATIENCE) is None
+        assert FolderSocket.claim_when_free(tmp_path, told, PATIENCE) is None
 
 
 def test_it_stays_while_it_is_asked_and_nobody_else_wants_the_store(tmp_path: Path) -> None:
