@@ -32,7 +32,8 @@ from engramlog_server.projections.memory.record import Memory
 from engramlog_server.projections.memory.working_memory import is_episode
 
 Rows = npt.NDArray[np.int64]
-Bits = npt.NDArray[np.int8]
+Bits = npt.NDArray[np.uint8]
+Roles = npt.NDArray[np.int8]
 Kinds = npt.NDArray[np.int16]
 Flags = npt.NDArray[np.bool_]
 NONE = -1
@@ -75,7 +76,7 @@ class KeptConversation(NamedTuple):
     sessions: Sequence[str]
     member: Flags
     speaker: Rows
-    role: Bits
+    role: Roles
     session: Rows
     traits: Bits
     known: Bits
@@ -126,7 +127,7 @@ class ConversationIndex:
         self.role = np.zeros(0, dtype=np.int8)
         self.length = self.previous
         """In tokens of what search reads."""
-        self._traits = self._known = np.zeros(0, dtype=np.int8)
+        self._traits = self._known = np.zeros(0, dtype=np.uint8)
         """Traits by row, and which of them were read."""
         self._asked = np.zeros(0, dtype=np.int16)
         """What kinds of things a text asks for; UNREAD until a question needs it, and not kept."""

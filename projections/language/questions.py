@@ -311,16 +311,24 @@ def _kept(parts: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)[:MOST_PARTS] if len(found) > 1 else ()
 
 
-ENDS_ASKING, HAS_QUESTION, HAS_TIME, HAS_NUMBER, SELF, STANDING, PREFERS = (1 << bit for bit in range(7))
+ENDS_ASKING, HAS_QUESTION, HAS_TIME, HAS_NUMBER, SELF, STANDING, PREFERS, HAS_DAY = (1 << bit for bit in range(8))
 """Traits of a turn: it ends in a question, holds one, holds a word of time, a number, speaks of I; asks for something for good,
-says in its first 4,000 characters what its speaker likes better."""
+says in its first 4,000 characters what its speaker likes better; names a day or a month."""
 
 _AFTER_QUESTION = regex("[\\s\"'”’」』)）!！~～\u2600-\u27bf\U0001f000-\U0001faff]")
-_TIME = regex(
-    rf"\b(?:yesterday|today|tonight|tomorrow|ago|last|next|week|weekend|month|year|{WEEKDAY}"
-    rf"|{'|'.join(name for name in MONTHS if name != 'may')}|\d{{4}}|\d+(?:st|nd|rd|th)"
-    r"|recently|since|morning|evening)\b|[今昨明前后]天|去年|今年|上周|下周|\d[月日号]|星期|周末"
+_DATES = (
+    rf"(?:{WEEKDAY})s?|{'|'.join(name for name in MONTHS if name != 'may')}|in may|may \d{{1,2}}|\d{{1,2}} may"
+    r"|\d+(?:st|nd|rd|th)|yesterday|today|tonight|tomorrow"
 )
+_DATES_HAN = r"[今昨明前后]天|[\d一二三四五六七八九十][月日号]|星期|礼拜|周[一二三四五六日末]"
+_TIME = regex(
+    rf"\b(?:{_DATES}|ago|last|next|week|weekend|weekday|month|year|\d{{4}}"
+    r"|recently|since|morning|afternoon|evening|night|noon|midnight|every day|daily|\d{1,2}:\d\d|\d{1,2} ?[ap]m"
+    r"|o['’]clock|at (?:\d{1,2}|five|six|seven|eight|nine|ten|eleven|twelve))\b"
+    rf"|{_DATES_HAN}|[去今明前]年|[上下]个?[周月]|\d年|[\d一二两三四五六七八九十]点(?!儿|[心评赞餐菜单])"
+    r"|[早晚]上|[上中下]午|每[天周月年]"
+)
+_DAY = regex(rf"\b(?:{_DATES})\b|{_DATES_HAN}|初[一二三四五六七八九十]|春节|除夕|清明|端午|中秋|国庆|元旦")
 _A_NUMBER = regex(
     r"\b(?:\d|(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|once|twice|dozen|couple|first|second|third)\b)"
     r"|[一二三四五六七八九十两\d][个只条本部次岁年月天]"
@@ -345,7 +353,11 @@ _YOU_SAID = regex(
 _PERSON = regex("[我你您]")
 _CLAUSES = regex(r"[，。！？,!?；;\s]+")
 _SENTENCE = regex(r"(?<=[。！？!?；;\n])|(?<=[.])\s")
-_WHEN = regex(r"\bwhen\b|\bwhat (?:day|date|month|year|time)\b|什么时候|哪天|哪一天|日期")
+_WHEN = regex(
+    r"\bwhen\b|\bwhat (?:day|date|month|year|time)\b|什么时[候间]|何时|哪一?[天年月日]|日期|(?<![这那十好])几[点号月]"
+    r"|(?:星期|周|礼拜)几"
+)
+_WHICH_DAY = regex(r"\b(?:what|which) (?:day|date)\b|哪一?天|日期|(?<![这那十好])几号|(?:星期|周|礼拜)几")
 _ASKS_A_NUMBER = regex(
     r"\bhow (?:many|much|long|old|often)\b|\bwhat (?:number|score|percentage|amount)\b|多少|几[个次岁]|多久"
 )
@@ -369,7 +381,7 @@ def traits(text: str, wanted: int) -> int:
         found |= STANDING
     if wanted & PREFERS and _PREFERS.search(text[:LIKING_READ].casefold()):
         found |= PREFERS
-    if wanted & (HAS_TIME | HAS_NUMBER | SELF):
+    if wanted & (HAS_TIME | HAS_NUMBER | SELF | HAS_DAY):
         folded = text.casefold()
         for trait, signs in _TRAIT_SIGNS:
             if wanted & trait and signs.search(folded):
@@ -377,7 +389,7 @@ def traits(text: str, wanted: int) -> int:
     return found
 
 
-_TRAIT_SIGNS = ((HAS_TIME, _TIME), (HAS_NUMBER, _A_NUMBER), (SELF, _SELF))
+_TRAIT_SIGNS = ((HAS_TIME, _TIME), (HAS_NUMBER, _A_NUMBER), (SELF, _SELF), (HAS_DAY, _DAY))
 
 
 def ends_asking(text: str) -> bool:
@@ -412,6 +424,11 @@ def asks_assistant(question: str) -> bool:
 def asks_when(question: str) -> bool:
     """Whether a case-folded question asks for a time."""
     return _WHEN.search(question) is not None
+
+
+def asks_which_day(question: str) -> bool:
+    """Whether a case-folded question asks for a day: neither a year nor an hour answers it."""
+    return _WHICH_DAY.search(question) is not None
 
 
 def asks_many(question: str) -> bool:

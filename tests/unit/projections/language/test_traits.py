@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from engramlog_server.projections.language.questions import (
+    HAS_DAY,
+    HAS_TIME,
     LIKING_READ,
     PREFERS,
     STANDING,
     asks_advice,
+    asks_when,
+    asks_which_day,
     framing_terms,
     traits,
 )
@@ -73,3 +77,29 @@ def test_a_question_for_what_was_is_none(question: str) -> None:
 )
 def test_words_that_say_how_to_answer_are_told_from_what_a_question_is_about(question: str, about: set[str]) -> None:
     assert set(tokens(question)) - framing_terms() == about
+
+
+@each_row(
+    ("text", "found"),
+    [
+        ("The call is at 9:15", HAS_TIME), ("We meet at five", HAS_TIME), ("It opens at 10 am", HAS_TIME),
+        ("every day before breakfast", HAS_TIME), ("会议十点开始", HAS_TIME), ("我晚上散步", HAS_TIME), ("今年上二年级", HAS_TIME),
+        ("The lease is up on May 31", HAS_TIME | HAS_DAY), ("I sing on Thursdays", HAS_TIME | HAS_DAY),
+        ("合同到三月底", HAS_TIME | HAS_DAY), ("每周一开会", HAS_TIME | HAS_DAY), ("八月初三是他生日", HAS_TIME | HAS_DAY),
+        ("除夕回家", HAS_DAY), ("You may sit at the window", 0), ("我点了点心", 0), ("他有一点儿累", 0), ("一点心意", 0),
+    ],
+)  # fmt: skip
+def test_words_of_time_and_those_that_name_a_day_are_known(text: str, found: int) -> None:
+    assert traits(text, HAS_TIME | HAS_DAY) == found
+
+
+@each_row(
+    ("question", "when", "day"),
+    [
+        ("when is the call?", True, False), ("what time is it?", True, False), ("what day do we leave?", True, True),
+        ("课几点开始", True, False), ("你何时出差", True, False), ("我们哪天走", True, True), ("星期几上课", True, True),
+        ("几号出发", True, True), ("why do we leave?", False, False), ("来了好几点灯光", False, False),
+    ],
+)  # fmt: skip
+def test_a_question_asks_for_a_time_or_for_a_day(question: str, when: bool, day: bool) -> None:
+    assert (asks_when(question), asks_which_day(question)) == (when, day)

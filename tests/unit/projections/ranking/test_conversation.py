@@ -210,7 +210,7 @@ def test_terms_add_up_whatever_is_asked(lines, query, mode) -> None:
 def test_long_runs_of_anything_are_read_in_time_proportional_to_them(text) -> None:
     from engramlog_server.projections.language.questions import traits
 
-    assert 0 <= traits(text, 127) < 128
+    assert 0 <= traits(text, 255) < 256
 
 
 def test_a_secret_or_purged_turn_is_no_turn_at_all() -> None:

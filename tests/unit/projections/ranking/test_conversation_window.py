@@ -85,6 +85,21 @@ ASKED = rows(VIOLIN, LESSON)
 
 
 @each_row(("chat", "query", "words"), CHATS)
+def test_without_pieces_the_words_and_wholes_of_neighbours_make_the_window(chat, query, words) -> None:
+    found = parts(viewed(*chat), query, sense_of(WHOLES, [rows()] * len(WHOLES)))
+    assert found["a"]["window"] == pytest.approx(found["b"]["window"])
+    assert 0.9 * WEIGHTS.window < found["a"]["window"] <= WEIGHTS.window
+    assert "window" not in found.get("d", {}), "neither it nor a neighbour has a word of the question"
+
+
+def test_without_pieces_there_is_no_window_where_an_assistant_speaks() -> None:
+    lines = [(who, text) for who, text in (("user", "my new violin came"), ("assistant", "and the teacher?"))] * 2
+    found = parts(viewed(*talk(*lines)), "violin teacher", sense_of(WHOLES[:4], [rows()] * 4))
+    assert found
+    assert not [one for one in found.values() if "window" in one]
+
+
+@each_row(("chat", "query", "words"), CHATS)
 def test_two_turns_side_by_side_that_hold_all_of_a_question_rise_above_one_that_holds_half(chat, query, words) -> None:
     found = parts(viewed(*chat), query, sense_of(WHOLES, PIECES, words, ASKED))
     assert found["a"]["window"] == pytest.approx(found["b"]["window"])
