@@ -313,7 +313,7 @@ def _kept(parts: Iterable[str]) -> tuple[str, ...]:
 
 ENDS_ASKING, HAS_QUESTION, HAS_TIME, HAS_NUMBER, SELF, STANDING, PREFERS, HAS_DAY = (1 << bit for bit in range(8))
 """Traits of a turn: it ends in a question, holds one, holds a word of time, a number, speaks of I; asks for something for good,
-says in its first 4,000 characters what its speaker likes better; names a day or a month."""
+says in its first 4,000 characters what its speaker likes better. The last: it names a day or a month."""
 
 _AFTER_QUESTION = regex("[\\s\"'”’」』)）!！~～\u2600-\u27bf\U0001f000-\U0001faff]")
 _DATES = (
