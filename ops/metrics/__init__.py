@@ -212,7 +212,7 @@ class FoldCollector(Collector):
         )
         reported = CounterMetricFamily(
             "engramlog_fold_answer_outcomes",
-            "Of these answers those whose task was reported, by the first report: task_success or task_failure.",
+            "Answers whose task was reported, by the first report: task_success or task_failure.",
             labels=["outcome"],
         )
         for outcome, count in answers.outcomes.items():
