@@ -23,7 +23,7 @@ from engramlog_server.events.envelope import Stored, from_micros, keyed, link_to
 from engramlog_server.events.parameters import Parameters
 from engramlog_server.events.partitions import position_text
 from engramlog_server.projections.fold.working_set import Note
-from engramlog_server.projections.laws.published import Factors, factors
+from engramlog_server.projections.laws.law import Factors, factors
 from engramlog_server.projections.memory.record import SECRET, Memory
 from engramlog_server.projections.memory.rejection import REJECTED_BY
 from engramlog_server.projections.shapes import Change

@@ -70,7 +70,7 @@ from engramlog_server.projections.fold.trust import (
 )
 from engramlog_server.projections.fold.working_set import MERGED_AWAY, UNKNOWN, WorkingSet, trouble_with
 from engramlog_server.projections.language.sensitivity.level import level_of_data, words_in
-from engramlog_server.projections.laws.published import (
+from engramlog_server.projections.laws.law import (
     effective_importance,
     frequent_boost,
     review_threshold_of,

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from engramlog_server.projections.laws.law import Law, Reading
-from engramlog_server.projections.laws.published import CONSOLIDATING, EBBINGHAUS, TIERED, WEIGHTED
+from engramlog_server.projections.laws.law import CONSOLIDATING, EBBINGHAUS, TIERED, WEIGHTED, Law, Reading
 
 LAWS: Mapping[str, Law] = {law.name: law for law in (WEIGHTED, EBBINGHAUS, CONSOLIDATING, TIERED)}
 

@@ -15,8 +15,7 @@ import numpy.typing as npt
 
 from engramlog_server.events.parameters import Parameters
 from engramlog_server.projections.choices import AGED
-from engramlog_server.projections.laws.law import Floats, Instants, Law
-from engramlog_server.projections.laws.published import activations
+from engramlog_server.projections.laws.law import Floats, Instants, Law, activations
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.record import (
     ARCHIVE,

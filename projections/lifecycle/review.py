@@ -34,8 +34,8 @@ from engramlog_server.projections.checks import Check, counted, unchecked
 from engramlog_server.projections.language.contradiction.relation import read
 from engramlog_server.projections.language.prompt_text import is_chinese, one_line
 from engramlog_server.projections.language.similar import similarity
+from engramlog_server.projections.laws.law import fallen_at, lower_threshold
 from engramlog_server.projections.laws.modes import Flags, visibility
-from engramlog_server.projections.laws.published import fallen_at, lower_threshold
 from engramlog_server.projections.lifecycle.decision import Decision
 from engramlog_server.projections.memory.columns import NEVER, Columns
 from engramlog_server.projections.memory.kind import borne_out, is_statement

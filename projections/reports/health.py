@@ -29,9 +29,16 @@ import numpy.typing as npt
 from engramlog_server.events.parameters import Parameters
 from engramlog_server.events.text import many
 from engramlog_server.projections.language.patterns import holds_han
-from engramlog_server.projections.laws.law import FOREVER, Floats, Instants
+from engramlog_server.projections.laws.law import (
+    EBBINGHAUS,
+    FOREVER,
+    Floats,
+    Instants,
+    consolidations,
+    effective_importance,
+    recencies,
+)
 from engramlog_server.projections.laws.modes import effective_levels, lasting
-from engramlog_server.projections.laws.published import EBBINGHAUS, consolidations, effective_importance, recencies
 from engramlog_server.projections.laws.spaced import interval_days, review_due_at, review_importance
 from engramlog_server.projections.memory.columns import NEVER, Columns
 from engramlog_server.projections.memory.record import DAY, LEVELS, SECRET, Memory, ReviewSchedule

@@ -51,8 +51,8 @@ from engramlog_server.projections.language.patterns import HAN, regex
 from engramlog_server.projections.language.synonyms import word_key
 from engramlog_server.projections.language.text import tokens
 from engramlog_server.projections.language.times.calendar import MONTH, WEEKDAYS
+from engramlog_server.projections.laws.law import consolidations
 from engramlog_server.projections.laws.modes import Visibility, reasons_told, withheld_by_age
-from engramlog_server.projections.laws.published import consolidations
 from engramlog_server.projections.memory.columns import Columns, Rows
 from engramlog_server.projections.memory.deletion import turns_behind
 from engramlog_server.projections.memory.kind import is_summary

@@ -14,7 +14,7 @@ from engramlog_server.events.redis.wire import Wire
 from engramlog_server.projections.fold.changelog import Entry, unpack
 from engramlog_server.projections.fold.owner import decode_owner, parameters_of
 from engramlog_server.projections.fold.partition import Checkpoint, WorkingOwner, decode_all, encode_outcome, fold_batch
-from engramlog_server.projections.laws.published import factors
+from engramlog_server.projections.laws.law import factors
 from engramlog_server.projections.memory.record import decode_memory, encode_memory
 from engramlog_server.projections.redis.builds import BuildKeys
 from engramlog_server.projections.redis.history import read_packs

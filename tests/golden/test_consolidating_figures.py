@@ -9,8 +9,8 @@ import pytest
 from engramlog_server.events.catalogue import Imported
 from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.projections.laws import LAWS
-from engramlog_server.projections.laws.law import FOREVER
-from engramlog_server.projections.laws.published import (
+from engramlog_server.projections.laws.law import (
+    FOREVER,
     adaptive_half_life,
     base_half_life,
     consolidation,

@@ -9,7 +9,7 @@ import pytest
 from engramlog_server.events.catalogue import Imported
 from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.projections.laws import LAWS
-from engramlog_server.projections.laws.published import decay_rate, retention, strength
+from engramlog_server.projections.laws.law import decay_rate, retention, strength
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.record import HOUR, Memory
 from tests.given.events import Told, accessed, at, created, folded, moment, parameters, reinforced

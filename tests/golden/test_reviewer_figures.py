@@ -7,8 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from engramlog_server.events.parameters import DEFAULTS, Parameters
-from engramlog_server.projections.laws.law import FOREVER
-from engramlog_server.projections.laws.published import effective_importance, fallen_at, review_threshold_of
+from engramlog_server.projections.laws.law import FOREVER, effective_importance, fallen_at, review_threshold_of
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.record import DAY, Memory
 from tests.given.events import (

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from engramlog_server.events.parameters import DEFAULTS
 from engramlog_server.projections.laws import WEIGHTED
-from engramlog_server.projections.laws.published import (
+from engramlog_server.projections.laws.law import (
     drop_curve,
     factors,
     fade_curve,

@@ -15,8 +15,7 @@ from engramlog_server.events.parameters import DEFAULTS, NAMES, Parameters, chan
 from engramlog_server.events.vocabulary import Via
 from engramlog_server.projections.fold.owner import OwnerHistory, fold_owner
 from engramlog_server.projections.laws import LAWS, Law
-from engramlog_server.projections.laws.law import FOREVER
-from engramlog_server.projections.laws.published import effective_importance, fallen_at
+from engramlog_server.projections.laws.law import FOREVER, effective_importance, fallen_at
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.record import DAY, HOUR, Memory
 from tests.examples import examples

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.projections.laws import WEIGHTED
-from engramlog_server.projections.laws.published import factors
+from engramlog_server.projections.laws.law import factors
 from engramlog_server.projections.memory.record import DAY, Memory
 from tests.examples import examples
 from tests.given.events import Told, at, created, folded, mentioned

@@ -29,13 +29,15 @@ print(json.dumps([law.name, read, law.weights(columns, at(3), DEFAULTS).tolist()
 """
 
 
-def test_one_more_law_is_the_file_of_the_page_and_one_word(tmp_path: Path) -> None:
+def test_one_more_law_is_the_file_of_the_page_its_instance_and_one_word(tmp_path: Path) -> None:
     server = tmp_path / "engramlog_server"
     for package, folder in (("events", server), ("projections", server), ("tests", tmp_path)):
         shutil.copytree(ROOT / package, folder / package, ignore=shutil.ignore_patterns("__pycache__"))
     (server / "__init__.py").touch()
-    code, word = re.findall(r"^```python\n(.*?)^```$", LAWS_PAGE, re.MULTILINE | re.DOTALL)
+    code, instance, word = re.findall(r"^```python\n(.*?)^```$", LAWS_PAGE, re.MULTILINE | re.DOTALL)
     (server / "projections" / "laws" / "power.py").write_text(code)
+    laws = server / "projections" / "laws" / "__init__.py"
+    laws.write_text(re.sub(r"^LAWS: .*\n", instance, laws.read_text(), flags=re.MULTILINE))
     vocabulary = server / "events" / "parameters.py"
     before = vocabulary.read_text()
     after = re.sub(r"^Profile = .*\n", word, before, flags=re.MULTILINE)

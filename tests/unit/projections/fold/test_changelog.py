@@ -22,7 +22,7 @@ from engramlog_server.projections.fold.changelog import (
     unpack,
 )
 from engramlog_server.projections.fold.owner import fold_owner
-from engramlog_server.projections.laws.published import factors
+from engramlog_server.projections.laws.law import factors
 from tests.given.events import (
     Told,
     accessed,

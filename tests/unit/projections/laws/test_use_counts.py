@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engramlog_server.events.parameters import DEFAULTS, Parameters
-from engramlog_server.projections.laws.published import WEIGHTED
+from engramlog_server.projections.laws.law import WEIGHTED
 from engramlog_server.projections.memory.columns import Columns
 from engramlog_server.projections.memory.record import Memory
 from tests.given.events import (

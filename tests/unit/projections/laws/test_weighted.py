@@ -9,7 +9,7 @@ import pytest
 
 from engramlog_server.events.parameters import DEFAULTS
 from engramlog_server.projections.laws import WEIGHTED
-from engramlog_server.projections.laws.published import factors, momentum
+from engramlog_server.projections.laws.law import factors, momentum
 from engramlog_server.projections.memory.record import DAY, Memory
 from tests.given.events import Told, at, created, folded, mentioned, negated
 from tests.rows import each_row

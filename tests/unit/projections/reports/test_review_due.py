@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.projections.fold.owner import OwnerState
-from engramlog_server.projections.laws.published import CONSOLIDATING
+from engramlog_server.projections.laws.law import CONSOLIDATING
 from engramlog_server.projections.laws.spaced import graded as schedule_after
 from engramlog_server.projections.laws.spaced import review_due_at, review_importance
 from engramlog_server.projections.memory.columns import Columns
