@@ -15,11 +15,11 @@ from typing import NamedTuple
 
 from engramlog_server.projections.language import kin
 from engramlog_server.projections.language.contradiction.relation import MOST_READ, read, written
-from engramlog_server.projections.language.extraction.fleeting import for_a_time
 from engramlog_server.projections.language.extraction.taking_back import values_of
 from engramlog_server.projections.language.lexicon import either, rows, simplified, words
 from engramlog_server.projections.language.patterns import HAN, holds_han, regex
 from engramlog_server.projections.language.text import stem
+from engramlog_server.projections.language.times.bounds import for_a_time
 
 
 class Rating(NamedTuple):

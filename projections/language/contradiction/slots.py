@@ -14,10 +14,10 @@ from functools import cache, lru_cache
 from typing import NamedTuple
 
 from engramlog_server.projections.language import kin
-from engramlog_server.projections.language.extraction.fleeting import of_another_time
 from engramlog_server.projections.language.lexicon import either, rows, words
 from engramlog_server.projections.language.patterns import HAN, begins_with_han, regex
 from engramlog_server.projections.language.text import stem
+from engramlog_server.projections.language.times.bounds import of_another_time
 from engramlog_server.projections.language.times.calendar import (
     ENGLISH,
     HAN_DIGITS,

@@ -14,7 +14,6 @@ import re
 from collections.abc import Iterator
 
 from engramlog_server.projections.language import kin
-from engramlog_server.projections.language.extraction.fleeting import limited_to, of_another_time, of_the_hour, set_in
 from engramlog_server.projections.language.extraction.shape import (
     Clause,
     ExtractedStatement,
@@ -25,6 +24,7 @@ from engramlog_server.projections.language.extraction.shape import (
 from engramlog_server.projections.language.lexicon import either, words
 from engramlog_server.projections.language.patterns import HAN, regex
 from engramlog_server.projections.language.similar import polarity, speaks_from_its_day
+from engramlog_server.projections.language.times.bounds import limited_to, of_another_time, set_in
 
 _NUMERAL = "(?:\\d{1,2}|[一二三四五六七八九十]{1,3})"
 _SELF = "(?:我(?:本人|自己|个人)?)"
@@ -660,6 +660,31 @@ def opened_chinese(text: str) -> str:
     said = "".join(text.split(" ")).replace(",", "，").strip("，。！？!?；;…~ 、:：")
     said = re.sub("^(?:大家|别人|朋友们?|同事们?|家里人)都?(?=叫我)", "", _FILLERS.sub("", said).strip("，：: "))
     return re.sub(r"(?<=[^了吗])(?:呢|啊|呀|哦|啦|(?<!嘻)哈|嘛|吧|的说)+$|(?<=了)[啊呀哦啦哈]+$", "", said)
+
+
+_TONIGHT = regex(
+    "^(?!.{0,4}(?:[周期拜][一二三四五六日天]|[号日]|明天|后天))[^，]{0,4}?(?:今天|今晚|晚上|下午|中午|待会儿?|等会儿?|一会儿?|等下)[^，]{0,4}(?:打算|计划|准备|要|想)"
+)
+"""A plan of the hour."""
+_BARE_WISH = regex(
+    "(?:想|想要|考虑|打算|计划|准备)(?:一直)?(?:去|在)?(?:出去|外面|户外|公园里?|外边)?(?:旅游|旅行|玩儿?|散步|走走|逛逛|放松|休息"
+    "|爬山|运动)(?:一下)?(?:放松)?(?:一下)?(?:自己|心情)?$|(?:准备|要|打算)(?:去)?(?:睡觉?|吃饭|出门|下班|起床|洗澡)了?$"
+)
+"""To go somewhere, anywhere."""
+_SOMETHING_ELSE = regex("(?:一些|几个)?其他的?|先[去做看吃来]")
+_PROMISES = regex("先[将把]|一定会|会(?:尽量|努力|试试|尝试|考虑|记住|注意)|将?尝试一?[些下]|好好[^，。]{1,6}$")
+"""Politeness after advice, and steps of a recipe."""
+_INTENDS = regex("打算|计划|考虑|决定|准备|将要?|想")
+
+
+def of_the_hour(said: str) -> bool:
+    """Whether a Chinese clause has a plan of the hour, a wish without an object, or one that leans on what was said before."""
+    return (
+        _TONIGHT.search(said) is not None
+        or _PROMISES.search(said) is not None
+        or _BARE_WISH.search(said) is not None
+        or (_INTENDS.search(said) is not None and _SOMETHING_ELSE.search(said) is not None)
+    )
 
 
 def _stated(

@@ -14,6 +14,7 @@ from engramlog_server.projections.language.extraction.english_rules import (
     ADVERB,
     AT_IT,
     COMPILED,
+    DAY,
     DOCTORS,
     DOES,
     LEADING_TIME,
@@ -29,13 +30,6 @@ from engramlog_server.projections.language.extraction.english_rules import (
     turned,
     with_subject,
 )
-from engramlog_server.projections.language.extraction.fleeting import (
-    limited_to,
-    of_a_program,
-    of_a_task,
-    of_another_time,
-    set_in,
-)
 from engramlog_server.projections.language.extraction.shape import (
     Clause,
     ExtractedStatement,
@@ -45,7 +39,8 @@ from engramlog_server.projections.language.extraction.shape import (
 )
 from engramlog_server.projections.language.patterns import regex
 from engramlog_server.projections.language.similar import speaks_from_its_day
-from engramlog_server.projections.language.times.calendar import MONTH_STARTS, WEEKDAY, WEEKDAYS
+from engramlog_server.projections.language.times.bounds import limited_to, of_another_time, set_in
+from engramlog_server.projections.language.times.calendar import MONTH, MONTH_STARTS, WEEKDAY, WEEKDAYS
 
 _PERSON = r"I|I'm|I've|I'll|I'd|he|she|they|we|it|it's|you|my|our|his|her|their|there|this|that|now|then|let's|what|how"
 _SENTENCE = regex(
@@ -598,7 +593,6 @@ _SUBORDINATE = regex(
 _ONLY_SUPPOSED = regex(rf"{ASKS.pattern}|^(?:I|we|my \w+)(?:'d| would| might| could)\b", re.IGNORECASE)
 """What it may hang on and be no fact: "After I moved to Graz, I'd be happy"."""
 _MEANT = regex(r"^(?:I mean|I meant|to correct myself|correction:?|scratch that)[,:]? (?=I\b|my\b)", re.IGNORECASE)
-_ADDRESSED = regex(r"^(?:[A-Z]\w+[,!] )(?=(?:I|my|My|We|we)\b)")
 _ADDED = regex(
     r"(?<=[a-z]),? (?:too|as well|though|btw|by the way|ever|for sure|indeed|lol|haha|tbh|you know"
     r"|right now|at the moment|these days|(?:just )?so you know|fyi|for what it's worth|incidentally)$"
@@ -683,6 +677,60 @@ def _without_its_end(
     return None
 
 
+_MADE = regex(
+    r"^(?:(?:my )?(?:\w+ )?goal is (?:to )?)?(?:(?:have|has|already|also|just|now|successfully|planning|planned|decided"
+    r"|targeting|trying|studying|finalizing|able) )*(?:to )?"
+    r"(?:add|implement|defin|test|set up|configur|fix|updat|refactor|encounter|complet|finish|install|creat|us|estimat"
+    r"|identif|deploy"
+    r"|optimi[sz]|reduc|improv|integrat|writ|wrote|writt|mad|make|cover|build|built|chang|remov|renam|link|includ|stor|handl|increas"
+    r"|a response|minif|compress|host|enabl|validat|log|measur|run|ran|achiev|got|hit|reach|tried|tag|modulari[sz]|go with"
+    r"|plan|review|basic|a simple|the|push|merg|split|clean|cho[so])\w*\b",
+    re.IGNORECASE,
+)
+_PROGRAM = regex(
+    r"\b(?:APIs?|endpoints?|database|schemas?|SQL\w*|CSS|HTML\d?|JavaScript|JS|JSON|YAML|MVC|MVP|ORM|CRUD|ARIA|UUIDs?|DOM|SEO|CDN"
+    r"|Flask\S*|Django|React\S*|Bootstrap|Sass|npm|Webpack|Docker\w*|Redis|GitHub|pytest|functions?|modules?|(?:unit"
+    r"|integration) tests?"
+    r"|error ?handl\w+|requests?|routes?|quer(?:y|ies)|index(?:es|ing)|hash(?:ing|ed)|session management|cookies?|tokens?"
+    r"|components?|nav ?bar|repo(?:sitory)?|deploy\w*|migrations?|cach(?:e|ing)|middleware|authentication|password\w*"
+    r"|accessibility|lazy.?load\w*|stylesheets?|back-?end|front-?end|server-side|response times?|load times?|(?<!coupon"
+    r" )(?<!promo )(?<!zip )code|codebase|bugs?"
+    r"|templates?|form for|app into|dependenc(?:y|ies)|configuration|maintainability|\w+\.(?:com|security)|attributes?"
+    r"|breakpoints?|viewport|keyboard navigation|WebP|Lighthouse|ESLint|selectors?|layout|grid|web ?page"
+    r"|\w+Error|constraint|port \d+|HTTPS|SSL|TLS|JWT|OAuth|pull requests?|branch(?:es)?|pipelines?|linting|bundle size"
+    r"|microservices|monolith|my app to use|alt text|meta (?:tags?|descriptions?)"
+    r"|form validation|servers?|release v\d|v?\d+\.\d+\.\d+)\b|\b[a-z]+_[a-z_]+\b|-[a-z]+:"
+)
+_DATED = regex(rf"{DAY}|(?i:\b(?:{MONTH})\b)")
+
+
+def of_a_program(thing: str) -> bool:
+    """Whether a thing done, or planned, is work on a program without a day: such work is no fact about the person."""
+    return _MADE.match(thing) is not None and _PROGRAM.search(thing) is not None and _DATED.search(thing) is None
+
+
+_ASKS_FOR_HELP = regex(
+    r"\b(?:(?:can|could|would|will) you|(?<!to )help me|how (?:can|do|should|could|might|would) (?:I|we)|should I"
+    r"|what(?:'s| is| are) the"
+    r"|what (?:should|do) (?:I|you)|(?:I'm|I am|I was) (?:just |now |also |kinda |still )*(?:not sure|unsure|wondering"
+    r"|curious|stuck"
+    r"|having trouble|looking for)|(?:any|some) (?:tips|advice|suggestions|recommendations)|is (?:it|that|this) (?:ok|okay|a good"
+    r"|worth|enough))\b",
+    re.IGNORECASE,
+)
+_TRIES = regex(r"I(?:'m| am) (?:\w+ )?trying to\b|I want to\b(?!.*[$£€])")
+_PARTICULAR = regex(r"[A-Z\d$£€\"“]|\bnever\b")
+
+
+def of_a_task(said: str, around: str, *, at_it: bool) -> bool:
+    """Whether it is what somebody is asked to help with: it names nobody, nothing and no number, or is tried on no day.
+
+    `at_it`: it says what one is at.
+    """
+    general = _PARTICULAR.search(said, 1) is None or (_TRIES.match(said) is not None and _DATED.search(said) is None)
+    return (at_it or general) and _ASKS_FOR_HELP.search(around) is not None
+
+
 def opened(text: str, *, elided: bool) -> tuple[str, bool]:
     """The clause from its subject on, and whether it takes back something said before; `elided`: one that is left out is I."""
     said = " ".join(text.replace("’", "'").replace("‘", "'").split()).strip(" ,.!?;:)(-–—*#>")
@@ -691,7 +739,7 @@ def opened(text: str, *, elided: bool) -> tuple[str, bool]:
     said = _MEANT.sub("", said)
     said = with_subject(said) if elided else said
     for _ in range(2):
-        said = _ADDRESSED.sub("", _FILLERS.sub("", said))
+        said = _FILLERS.sub("", said)
     said = turned(re.sub(r"^one of (?:my|our|the) \w+, ([A-Z]\w+), ", r"\1 ", _FACTIVE.sub("", said)))
     said = re.sub(r"^(?:my|we)\b", lambda found: found[0].capitalize(), re.sub(r"^i\b", "I", said))
     return _MILD.sub(r"\1 ", _ADDED.sub("", said)), correction

@@ -28,13 +28,21 @@ from engramlog_server.projections.language.extraction.chinese import (
     about,
     chinese_clauses,
     chinese_statement,
+    of_the_hour,
     one_of_ours,
     opened_chinese,
     says_something,
 )
 from engramlog_server.projections.language.extraction.chinese import LEFT_OPEN as CHINESE_LEFT_OPEN
 from engramlog_server.projections.language.extraction.chinese import UNSURE as CHINESE_UNSURE
-from engramlog_server.projections.language.extraction.english import english_clauses, english_statement, opened, unsure
+from engramlog_server.projections.language.extraction.english import (
+    english_clauses,
+    english_statement,
+    of_a_program,
+    of_a_task,
+    opened,
+    unsure,
+)
 from engramlog_server.projections.language.extraction.english_rules import (
     DOCTORS,
     INNER_NOW,
@@ -49,12 +57,6 @@ from engramlog_server.projections.language.extraction.english_rules import (
     pets,
     telling_words,
     third_person,
-)
-from engramlog_server.projections.language.extraction.fleeting import (
-    limited_to,
-    of_a_program,
-    of_a_task,
-    of_the_hour,
 )
 from engramlog_server.projections.language.extraction.incidental import chinese_birthday, english_birthday, incidental
 from engramlog_server.projections.language.extraction.instructions import (
@@ -73,6 +75,7 @@ from engramlog_server.projections.language.extraction.taking_back import Taken, 
 from engramlog_server.projections.language.keywords import extracted, without_day
 from engramlog_server.projections.language.lexicon import either, simplified, words
 from engramlog_server.projections.language.patterns import holds_han, regex
+from engramlog_server.projections.language.times.bounds import limited_to
 from engramlog_server.projections.language.times.calendar import MONTH, MONTHS, WEEKDAY, WEEKDAYS
 
 MOST_ASKED, MOST_ANSWERED = 80, 90

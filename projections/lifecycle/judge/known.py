@@ -34,7 +34,6 @@ from engramlog_server.projections.language.contradiction.slots import (
     place_at_start,
     value_of,
 )
-from engramlog_server.projections.language.extraction.fleeting import for_a_time, of_earlier
 from engramlog_server.projections.language.extraction.instructions import INSTRUCTION, WISHES
 from engramlog_server.projections.language.extraction.shape import NOBODY, ExtractedStatement, StatedTriple, TurnText
 from engramlog_server.projections.language.keywords import without_day
@@ -42,6 +41,7 @@ from engramlog_server.projections.language.lexicon import either, rows
 from engramlog_server.projections.language.patterns import HAN, begins_with_han, regex
 from engramlog_server.projections.language.similar import MOST_RELATED, difference, polarity, similarity, wording
 from engramlog_server.projections.language.text import tokens
+from engramlog_server.projections.language.times.bounds import for_a_time, of_earlier
 from engramlog_server.projections.language.times.calendar import MONTH, month_number
 from engramlog_server.projections.memory.columns import Columns, state_of
 from engramlog_server.projections.memory.kind import is_statement

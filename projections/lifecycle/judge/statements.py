@@ -41,7 +41,6 @@ from engramlog_server.projections.decide.commands import MOST_BESIDE, NOTHING, C
 from engramlog_server.projections.index.names import SaidIndex
 from engramlog_server.projections.language.contradiction.change import Alike, no_model
 from engramlog_server.projections.language.contradiction.relation import compare
-from engramlog_server.projections.language.extraction.fleeting import for_a_time, of_another_time
 from engramlog_server.projections.language.extraction.rules import read_turn
 from engramlog_server.projections.language.extraction.shape import ExtractedStatement, StatedTriple, TurnText
 from engramlog_server.projections.language.extraction.taking_back import Taken
@@ -49,6 +48,7 @@ from engramlog_server.projections.language.questions import asks_another
 from engramlog_server.projections.language.sensitivity.level import detect_sensitivity
 from engramlog_server.projections.language.similar import polarity, similarity, speaks_from_its_day
 from engramlog_server.projections.language.statements import normalised, statement, statements_in
+from engramlog_server.projections.language.times.bounds import for_a_time, of_another_time
 from engramlog_server.projections.lifecycle.decision import Decision
 from engramlog_server.projections.lifecycle.judge.known import (
     AGES,

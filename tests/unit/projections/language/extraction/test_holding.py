@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engramlog_server.projections.language.extraction.fleeting import for_a_time, limited_to, of_earlier, set_in
+from engramlog_server.projections.language.times.bounds import for_a_time, limited_to, of_earlier, set_in
 from engramlog_server.projections.lifecycle.extraction import verdicts
 from engramlog_server.projections.lifecycle.judge.known import outcome
 from tests.given.events import at
