@@ -81,22 +81,24 @@ class Made(NamedTuple):
 
 
 class Command(Protocol):
-    """What somebody asks for."""
+    """What somebody asks for. Unless a command says otherwise, it is about no memory and leads to one event."""
+
+    __slots__ = ()
 
     @property
     def about(self) -> tuple[str, ...]:
         """Memories that must stand for it: `decide` finds each of them in the view."""
-        ...
+        return ()
 
     @property
     def names(self) -> tuple[str, ...]:
         """What its events are to it, in the order in which they are appended; `event` is among them."""
-        ...
+        return (EVENT,)
 
     @property
     def beyond(self) -> str | None:
         """What one event more would be, of a command that leads to any number: where it is there, another command was given."""
-        ...
+        return None
 
     def events(self, view: View, ids: Ids) -> list[Made]:
         """The events that it leads to; none where nothing is left to do. Raises InputError for what cannot be."""
@@ -123,7 +125,7 @@ _CREATION = "event of the correction"
 
 
 @dataclass(frozen=True, slots=True)
-class Tell:
+class Tell(Command):
     """Events that follow from what was said alone: their data as they are."""
 
     data: tuple[EventData, ...]
@@ -154,7 +156,7 @@ class Tell:
 
 
 @dataclass(frozen=True, slots=True)
-class Negate:
+class Negate(Command):
     """It is no longer so. A correction becomes a memory that stands for it."""
 
     memory_id: str
@@ -235,7 +237,7 @@ class Negate:
 
 
 @dataclass(frozen=True, slots=True)
-class Confirm:
+class Confirm(Command):
     """It holds, as if just said again; where what it says was rejected, it is so no more."""
 
     data: MemoryMentioned
@@ -251,10 +253,6 @@ class Confirm:
     def names(self) -> tuple[str, ...]:
         """See `Command.names`."""
         return (EVENT, READMISSION)
-
-    @property
-    def beyond(self) -> None:
-        """See `Command.beyond`."""
 
     def events(self, view: View, ids: Ids) -> list[Made]:  # noqa: ARG002
         """See `Command.events`."""
@@ -274,7 +272,7 @@ class Confirm:
 
 
 @dataclass(frozen=True, slots=True)
-class Merge:
+class Merge(Command):
     """Several memories become a new one; without a summary it says what the newest says, and what others add to that."""
 
     sources: tuple[str, ...]
@@ -286,15 +284,6 @@ class Merge:
     def about(self) -> tuple[str, ...]:
         """See `Command.about`."""
         return self.sources
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """See `Command.names`."""
-        return (EVENT,)
-
-    @property
-    def beyond(self) -> None:
-        """See `Command.beyond`."""
 
     def events(self, view: View, ids: Ids) -> list[Made]:
         """See `Command.events`."""
@@ -324,7 +313,7 @@ class Merge:
 
 
 @dataclass(frozen=True, slots=True)
-class Promote:
+class Promote(Command):
     """It moves to another tier."""
 
     memory_id: str
@@ -335,15 +324,6 @@ class Promote:
     def about(self) -> tuple[str, ...]:
         """See `Command.about`."""
         return (self.memory_id,)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """See `Command.names`."""
-        return (EVENT,)
-
-    @property
-    def beyond(self) -> None:
-        """See `Command.beyond`."""
 
     def events(self, view: View, ids: Ids) -> list[Made]:
         """See `Command.events`."""
@@ -364,7 +344,7 @@ class Promote:
 
 
 @dataclass(frozen=True, slots=True)
-class Edit:
+class Edit(Command):
     """It is said better: a new version, the older ones stay readable. Saying what it says already leads to nothing."""
 
     data: MemoryRevised
@@ -373,15 +353,6 @@ class Edit:
     def about(self) -> tuple[str, ...]:
         """See `Command.about`."""
         return (self.data.memory_id,)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """See `Command.names`."""
-        return (EVENT,)
-
-    @property
-    def beyond(self) -> None:
-        """See `Command.beyond`."""
 
     def events(self, view: View, ids: Ids) -> list[Made]:
         """See `Command.events`."""
@@ -470,7 +441,7 @@ def of_beside(one: Contested, new: str, content: str) -> EventData:
 
 
 @dataclass(frozen=True, slots=True)
-class Remember:
+class Remember(Command):
     """One memory, with what is told of it beside its text."""
 
     content: str
@@ -484,18 +455,9 @@ class Remember:
     """Whether the memory of that id says this: asked of what was mentioned under the same key."""
 
     @property
-    def about(self) -> tuple[str, ...]:
-        """See `Command.about`."""
-        return ()
-
-    @property
     def names(self) -> tuple[str, ...]:
         """See `Command.names`."""
         return (READMISSION, EVENT, *BESIDE) if self.values else (EVENT, *BESIDE)
-
-    @property
-    def beyond(self) -> None:
-        """See `Command.beyond`."""
 
     def events(self, view: View, ids: Ids) -> list[Made]:  # noqa: ARG002 - commands have one shape
         """See `Command.events`."""
@@ -567,18 +529,13 @@ class NewTurn(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class RecordTurns:
+class RecordTurns(Command):
     """Turns in the order in which they were said, each with a memory by which it can be found.
 
     Of `ids` it asks `turn 1`, and for that turn's events `turn recorded ID` and `turn kept ID`.
     """
 
     turns: tuple[NewTurn, ...]
-
-    @property
-    def about(self) -> tuple[str, ...]:
-        """See `Command.about`."""
-        return ()
 
     @property
     def names(self) -> tuple[str, ...]:
