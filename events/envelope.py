@@ -280,19 +280,27 @@ def writes_itself(data: Any) -> bool:
     """Whether msgspec writes what `encode` does: it leaves out what *is* a default, not what equals one, and neither
     moves an instant to UTC nor knows orjson's spelling of large floats in a dict."""
     cls: type = type(data)
-    for value_of, default, passes in _watched(cls):
-        item = value_of(data)
+    return fields_pass(_watched(cls), data)
+
+
+Passes = Callable[[Any], bool]
+"""Whether a value is plainly right, so that a slower look is not needed."""
+Watched = tuple[tuple[Callable[[Any], Any], Any, Passes], ...]
+"""The fields of a shape that are looked at: how to get each, its default, whether another value passes."""
+
+
+def fields_pass(watched: Watched, shape: object) -> bool:
+    """Whether each of these fields is its default or passes."""
+    for value_of, default, passes in watched:
+        item = value_of(shape)
         if item is not default and not passes(item):
             return False
     return True
 
 
-Passes = Callable[[Any], bool]
-
-
 @cache
-def _watched(cls: type) -> tuple[tuple[Callable[[Any], Any], Any, Passes], ...]:
-    """The fields that may stop a shape from writing itself: how to get each, its default, whether another value passes."""
+def _watched(cls: type) -> Watched:
+    """The fields that may stop a shape from writing itself."""
     found: list[tuple[Callable[[Any], Any], Any, Passes]] = []
     for field in msgspec.structs.fields(cls):
         passes = _passes(field.type)
@@ -313,8 +321,8 @@ def _passes(kind: Any) -> Passes | None:
     if not inner:
         return None
     if get_origin(kind) is tuple:
-        return partial(_all, inner[0])
-    return partial(_or_none, inner[0]) if len(inner) == 1 else _never
+        return partial(every, inner[0])
+    return partial(or_none, inner[0]) if len(inner) == 1 else _never
 
 
 def _is_utc(moment: datetime) -> bool:
@@ -325,11 +333,13 @@ def _never(_item: object) -> bool:
     return False
 
 
-def _all(passes: Passes, items: tuple[Any, ...]) -> bool:
+def every(passes: Passes, items: tuple[Any, ...]) -> bool:
+    """Whether all of the items pass."""
     return all(map(passes, items))
 
 
-def _or_none(passes: Passes, item: Any) -> bool:
+def or_none(passes: Passes, item: Any) -> bool:
+    """Whether an item that may be missing passes."""
     return item is None or passes(item)
 
 

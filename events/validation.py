@@ -41,14 +41,18 @@ from engramlog_server.events.catalogue import EVENT_TYPES, LATEST_VERSION, SEALE
 from engramlog_server.events.envelope import (
     AnyEvent,
     Event,
+    Passes,
     Prepared,
     canonical,
     encode,
     event_class,
+    every,
+    fields_pass,
     from_micros,
     in_utc,
     micros,
     new_event_id,
+    or_none,
     prepare,
     prepare_body,
     utc_text,
@@ -160,8 +164,6 @@ def _check(field: str, value: str, *, normal: bool, where: dict[str, Any]) -> No
         raise InvalidEvent(field, shown, trouble.allowed, **where)
 
 
-_Look = Callable[[Any], bool]
-"""Whether a value is plainly allowed."""
 _CHECKS: dict[Any, dict[str, Any]] = {
     check_id: {"pattern": r"\A[A-Za-z0-9\-_.:@/+]{1,128}\Z"},
     check_text: {"pattern": VISIBLE.pattern, "max_length": MAX_TEXT_BYTES // 4},
@@ -175,7 +177,7 @@ class _Twin(NamedTuple):
     """A type as msgspec reads it here, and what is still to be looked at in its values."""
 
     kind: Any
-    look: _Look | None = None
+    look: Passes | None = None
 
 
 def read_at_once(raw: bytes | str) -> AnyEvent | None:
@@ -205,7 +207,7 @@ def read_plain(event_type: str, raw: bytes | str) -> AnyEvent | None:
 def _twin(shape: type, **instead: _Twin) -> _Twin:
     """The struct by which msgspec checks a shape: of the same name, fields and defaults, with bounds. `instead`: of some fields."""
     hints = get_type_hints(shape, include_extras=True)
-    fields, looks = list[Any](), list[tuple[Callable[[Any], Any], Any, _Look]]()
+    fields, looks = list[Any](), list[tuple[Callable[[Any], Any], Any, Passes]]()
     for one in msgspec.structs.fields(shape):
         twin = instead.get(one.name) or _twin_of(hints[one.name])
         default = {"default": one.default, "default_factory": one.default_factory}
@@ -213,15 +215,7 @@ def _twin(shape: type, **instead: _Twin) -> _Twin:
         if twin.look is not None:
             looks.append((attrgetter(one.name), one.default, twin.look))
     made = msgspec.defstruct(shape.__name__, fields, frozen=True, kw_only=True, omit_defaults=True, gc=False)
-    return _Twin(made, partial(_is_right, tuple(looks)) if looks else None)
-
-
-def _is_right(looks: tuple[tuple[Callable[[Any], Any], Any, _Look], ...], shape: Any) -> bool:
-    for value_of, default, look in looks:
-        value = value_of(shape)
-        if value is not default and not look(value):
-            return False
-    return True
+    return _Twin(made, partial(fields_pass, tuple(looks)) if looks else None)
 
 
 def _twin_of(kind: Any) -> _Twin:
@@ -233,10 +227,10 @@ def _twin_of(kind: Any) -> _Twin:
         return _bounded(inner[0], inner[1:])
     if origin in (Union, UnionType) and inner[1:] == (NoneType,):
         twin = _twin_of(inner[0])
-        return _Twin(twin.kind | None, twin.look and partial(_or_none, twin.look))
+        return _Twin(twin.kind | None, twin.look and partial(or_none, twin.look))
     if origin is tuple and inner[1:] == (...,):
         twin = _twin_of(inner[0])
-        return _Twin(tuple[twin.kind, ...], twin.look and partial(_every, twin.look))  # type: ignore[name-defined]
+        return _Twin(tuple[twin.kind, ...], twin.look and partial(every, twin.look))  # type: ignore[name-defined]
     return _twin(kind) if isinstance(kind, type) and issubclass(kind, Shape) else _UNREAD
 
 
@@ -245,7 +239,7 @@ def _bounded(kind: Any, told: tuple[Any, ...]) -> _Twin:
     twin = _Twin(kind) if kind is datetime and any(isinstance(one, Instant) for one in told) else _twin_of(kind)
     if twin is _UNREAD:
         return twin
-    bounds, looks = dict[str, Any](), [twin.look] if twin.look else list[_Look]()
+    bounds, looks = dict[str, Any](), [twin.look] if twin.look else list[Passes]()
     for one in (part for rule in told for part in (rule.metadata if isinstance(rule, FieldInfo) else (rule,))):
         found = {name: getattr(one, name) for name in _BOUNDS if hasattr(one, name)}
         if found:
@@ -268,7 +262,7 @@ def _plain(pattern: str) -> str:
     return rf"\A(?:{pattern.removeprefix('^').removesuffix('$')})\Z".replace(r"\p{L}\p{N}", "A-Za-z0-9")
 
 
-def _all(looks: list[_Look]) -> _Look | None:
+def _all(looks: list[Passes]) -> Passes | None:
     return (lambda value: all(look(value) for look in looks)) if looks[1:] else next(iter(looks), None)
 
 
@@ -281,20 +275,12 @@ def _is_told_in_utc(moment: datetime) -> bool:
     return moment.tzinfo is UTC and EARLIEST <= moment <= LATEST
 
 
-def _every(look: _Look, values: tuple[Any, ...]) -> bool:
-    return all(map(look, values))
-
-
-def _or_none(look: _Look, value: Any) -> bool:
-    return value is None or look(value)
-
-
 _UNREAD = _Twin(Any, lambda _value: False)
 """Of what is not known here: only where it was not given, nothing is left to look at."""
 
 
 @cache
-def _reader(event_type: str) -> tuple[Callable[[bytes | str], AnyEvent], _Look]:
+def _reader(event_type: str) -> tuple[Callable[[bytes | str], AnyEvent], Passes]:
     """What decodes the events of a type, and looks at what is left to be looked at."""
     version = Annotated[int, msgspec.Meta(ge=1, le=LATEST_VERSION[event_type])]
     twin = _twin(
