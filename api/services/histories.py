@@ -44,7 +44,6 @@ from engramlog_server.events.catalogue import EVENT_TYPES, SourceSetAside
 from engramlog_server.events.envelope import decode
 from engramlog_server.events.errors import DamagedState, NotFound, refused
 from engramlog_server.events.log import EventLog
-from engramlog_server.events.parameters import Parameters
 from engramlog_server.events.partitions import parse_position, position_text
 from engramlog_server.projections.checks import Bounds
 from engramlog_server.projections.fold.changelog import DECISIONS, Entry, describe
@@ -85,9 +84,9 @@ class _Page(NamedTuple):
         """Seq of the last event that has to be folded: an owner's events are folded in their order."""
         return max(one.seq for one in self.entries)
 
-    def reader(self, base: Parameters) -> LawReader:
+    def reader(self) -> LawReader:
         """What reads these changes while a fold passes."""
-        return LawReader(LAWS[self.law], {(one.seq, one.memory_id) for one in self.entries}, base)
+        return LawReader(LAWS[self.law], {(one.seq, one.memory_id) for one in self.entries})
 
 
 class LawNumbers:
@@ -139,13 +138,12 @@ class LawNumbers:
         check = both(current_check(), page.on_progress)
         wanted = [one for one in seqs or self._views.changelogs.seqs(owner, check) if one <= page.last]
         weigh(len(wanted))
-        reader = page.reader(self._views.base)
+        reader = page.reader()
         steps = fold_on(
             OwnerState(),
             {},
             log.read(wanted),
             dropping(log.held),
-            base=self._views.base,
             check=current_check(),
             total=len(wanted),
             secret=secret,
@@ -171,7 +169,7 @@ class LawNumbers:
             keeping = moments.keeping(
                 owner, build, head, start, Passage(times, None, numbers, state, purged, bool(secret))
             )
-        reader = page.reader(self._views.base)
+        reader = page.reader()
         check = current_check()
         fold_from(start, times, numbers, log.read, secret=secret, keeping=keeping, took=reader.took, check=check)
         return reader.found

@@ -657,7 +657,7 @@ class Writer(Appender):
         secret = self._log.naming(owner).secret
         with self._reader.snapshot(owner) as snapshot:
             stored = foreseen(self._log, owner, self.ready(events)) if snapshot.quarantine is None else ()
-            entries = would_change(snapshot.view, stored, self._views.base, secret)
+            entries = would_change(snapshot.view, stored, secret)
         changes = [describe(one, snapshot.partition) for one in entries]
         named = command.answer([one.data for one in events])
         answer = cast("Effects", {**named, "owner": owner, "changes": changes, **snapshot.place})

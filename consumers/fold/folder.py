@@ -15,7 +15,6 @@ from engramlog_server.events.alarms import Tell, silent
 from engramlog_server.events.cipher import BODY_MARK, ValueCipher
 from engramlog_server.events.envelope import Stored
 from engramlog_server.events.errors import OwnerErased, StoreUnavailable, UndecodableEvent
-from engramlog_server.events.parameters import DEFAULTS
 from engramlog_server.events.partitions import STORE_KEY, partition_of
 from engramlog_server.events.redis.durability import refuse_holes
 from engramlog_server.events.redis.secrets import opened_where_it_can_be, read_ciphers
@@ -318,7 +317,7 @@ class PartitionFolder:
         working = self._owners[owner]
         outcome = Outcome(self.checkpoint.seq, self.checkpoint.seq, b"", self.checkpoint.head)
         if working.quarantine is not None:
-            release(outcome, owner, working, self._parked(owner), base=DEFAULTS, on_failure=self._told)
+            release(outcome, owner, working, self._parked(owner), on_failure=self._told)
         self._probe("during a retry")
         self._commit(outcome, control=[] if request is None else [request])
         self._lane.settle()

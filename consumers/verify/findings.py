@@ -20,7 +20,6 @@ import msgspec
 
 from engramlog_server.events.catalogue import SIDE_EVENTS
 from engramlog_server.events.envelope import Stored, commitment, dedupe_field, fingerprint, is_left, read
-from engramlog_server.events.parameters import DEFAULTS
 from engramlog_server.events.partitions import DEDUPE_BUCKETS, dedupe_bucket, partition_of, position_text
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.events.trust import parted
@@ -179,7 +178,7 @@ class Oracle:
                 self._keep(self._discarded((stored, event)))
                 outcome = self._outcome()
                 continue
-            apply_or_park(outcome, owner, stored, event, DEFAULTS, _untold)
+            apply_or_park(outcome, owner, stored, event, _untold)
             outcome.events += 1
             if owner.quarantine is not None:
                 self._waiting.setdefault(stored.owner, {})[stored.seq] = stored

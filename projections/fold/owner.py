@@ -240,7 +240,6 @@ def fold_owner(
     *,
     base: Parameters = DEFAULTS,
     keep: Callable[[Stored, AnyEvent], bool] = lambda _stored, _event: True,
-    forced: Mapping[str, ParameterValue] | None = None,
     check: Check = unchecked,
     total: int = 0,
     held: Callable[[str], bool] = lambda _: True,
@@ -252,7 +251,6 @@ def fold_owner(
     applied by then was parked.
 
     `secret`: the owner's; empty where nobody asks for hashes of contents: then there are none.
-    `forced` parameters hold at every event, whatever the owner chose: what a replay under other parameters asks.
     `check` is asked between events whether to go on, and told how many of `total` are folded.
     Raises UndecodableEvent as `decode` does, and what `check` raises.
     """
@@ -260,13 +258,13 @@ def fold_owner(
     memories, entries, newest = dict[str, Memory](), list[Entry](), None
     owner = OwnerState()
     for event, step in fold_on(
-        owner, memories, stored, drops, base=base, keep=keep, forced=forced, check=check, total=total, secret=secret
+        owner, memories, stored, drops, base=base, keep=keep, check=check, total=total, secret=secret
     ):
         owner = step.owner
         entries.extend(step.entries)
         at = micros(event.occurred_at)
         newest = at if newest is None else max(newest, at)
-    return OwnerHistory(_with(owner, forced), memories, entries, newest or 0)
+    return OwnerHistory(owner, memories, entries, newest or 0)
 
 
 def fold_on(
@@ -277,7 +275,6 @@ def fold_on(
     *,
     base: Parameters = DEFAULTS,
     keep: Callable[[Stored, AnyEvent], bool] = lambda _stored, _event: True,
-    forced: Mapping[str, ParameterValue] | None = None,
     check: Check = unchecked,
     total: int = 0,
     secret: bytes = b"",
@@ -293,16 +290,10 @@ def fold_on(
         dropped = drops(one, event)
         if not keep(one, event):
             continue
-        step = fold_event(_with(owner, forced), memories, event, one, base, dropped, secret)
+        step = fold_event(owner, memories, event, one, base, dropped, secret)
         owner = step.owner
         memories.update(step.changed)
         yield event, step
-
-
-def _with(owner: OwnerState, forced: Mapping[str, ParameterValue] | None) -> OwnerState:
-    if not forced:
-        return owner
-    return msgspec.structs.replace(owner, parameters=tuple(sorted({**dict(owner.parameters), **forced}.items())))
 
 
 class ChangeWeights(NamedTuple):
@@ -334,9 +325,9 @@ def weights_of(law: Law, before: Memory | None, after: Memory | None, at: int, p
 class LawReader:
     """Reads the wanted changes while a fold passes; it holds no more than these."""
 
-    def __init__(self, law: Law, wanted: Collection[tuple[int, str]], base: Parameters = DEFAULTS) -> None:
+    def __init__(self, law: Law, wanted: Collection[tuple[int, str]]) -> None:
         """`wanted`: seqs with ids of memories."""
-        self._law, self._wanted, self._base = law, frozenset(wanted), base
+        self._law, self._wanted = law, frozenset(wanted)
         self._seqs = frozenset(seq for seq, _ in self._wanted)
         self.found: dict[tuple[int, str], ChangeWeights] = {}
 
@@ -345,7 +336,7 @@ class LawReader:
         seq = step.owner.seq
         if seq not in self._seqs:
             return
-        parameters = parameters_of(step.owner.settings, self._base)
+        parameters = parameters_of(step.owner.settings)
         for note, entry in zip(step.notes, step.entries, strict=True):
             key = seq, note.memory_id
             if key in self._wanted:

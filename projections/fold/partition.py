@@ -21,7 +21,6 @@ from engramlog_server.events.catalogue import EventDiscarded
 from engramlog_server.events.cipher import BODY_MARK, ValueCipher
 from engramlog_server.events.envelope import Stored, decode, keyed
 from engramlog_server.events.errors import KeyUnavailable, OwnerErased, UndecodableEvent
-from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.events.partitions import parse_position
 from engramlog_server.projections.fold.changelog import FIRST_LINK, Entry, event_link
 from engramlog_server.projections.fold.owner import AnyEvent, OwnerState, fold_event
@@ -202,7 +201,6 @@ def fold_batch(
     owners: Mapping[str, WorkingOwner],
     decoded: Sequence[Decoded],
     *,
-    base: Parameters = DEFAULTS,
     number: int | None = None,
     released: Mapping[str, Sequence[Decoded]] | None = None,
     on_failure: Callable[[Stored, Exception], None] = lambda _stored, _error: None,
@@ -224,10 +222,10 @@ def fold_batch(
             parked, (partition, wanted) = released[stored.owner], parse_position(dropped)
             here = number is None or partition == number
             kept = [one for one in parked if not here or one[0].seq != wanted]
-            release(outcome, stored.owner, owner, kept, base=base, on_failure=on_failure)
-            _apply(outcome, owner, stored, event, base, drops=len(kept) < len(parked))
+            release(outcome, stored.owner, owner, kept, on_failure=on_failure)
+            _apply(outcome, owner, stored, event, drops=len(kept) < len(parked))
         else:
-            apply_or_park(outcome, owner, stored, event, base, on_failure)
+            apply_or_park(outcome, owner, stored, event, on_failure)
         head = event_link(head, stored)
         outcome.seq = stored.seq
         outcome.events += 1
@@ -260,7 +258,6 @@ def release(
     owner: WorkingOwner,
     parked: Sequence[Decoded],
     *,
-    base: Parameters = DEFAULTS,
     on_failure: Callable[[Stored, Exception], None] = lambda _stored, _error: None,
 ) -> None:
     """Fold an owner's parked events in order; the first that fails again keeps it and the rest parked."""
@@ -269,7 +266,7 @@ def release(
     part.quarantine_changed = True
     owner.quarantine = None
     for stored, event in parked:
-        apply_or_park(outcome, owner, stored, event, base, on_failure)
+        apply_or_park(outcome, owner, stored, event, on_failure)
 
 
 def apply_or_park(
@@ -277,7 +274,6 @@ def apply_or_park(
     owner: WorkingOwner,
     stored: Stored,
     event: AnyEvent | UndecodableEvent,
-    base: Parameters,
     on_failure: Callable[[Stored, Exception], None],
 ) -> None:
     """Fold one event; one that cannot be folded, and all of its owner after it, is parked. One of an owner who was erased is passed
@@ -287,7 +283,7 @@ def apply_or_park(
     if owner.quarantine is None:
         try:
             _refuse_locked(owner)
-            _apply(outcome, owner, stored, event, base)
+            _apply(outcome, owner, stored, event)
             return
         except Exception as error:  # noqa: BLE001 - whatever evolve raises stops this owner, and nobody else
             on_failure(stored, error)
@@ -308,7 +304,6 @@ def _apply(
     owner: WorkingOwner,
     stored: Stored,
     event: AnyEvent | UndecodableEvent,
-    base: Parameters,
     drops: bool = False,
 ) -> None:
     """Raises what `evolve` raises, and the event itself where it is unreadable: nothing is changed then.
@@ -318,7 +313,7 @@ def _apply(
     if isinstance(event, UndecodableEvent):
         raise event
     before, memories, name = owner.state, owner.memories, stored.owner
-    step = fold_event(before, memories, event, stored, base, drops, owner.secret)
+    step = fold_event(before, memories, event, stored, drops=drops, secret=owner.secret)
     after, changed, entries = step.owner, step.changed, step.entries
     part = outcome.owners.get(name) or outcome.writes(name)
     if after.waiting != before.waiting:
@@ -466,7 +461,6 @@ class Window:
         owners: Mapping[str, WorkingOwner],
         decoded: Sequence[Decoded],
         *,
-        base: Parameters = DEFAULTS,
         on_failure: Callable[[Stored, Exception], None] = lambda _stored, _error: None,
     ) -> Iterator[Outcome]:
         """Fold a group into outcomes that a commit can hold; one is written before the next is asked for."""
@@ -479,7 +473,7 @@ class Window:
             for stored, event in islice(decoded, start, end):
                 if stored.seq <= owner.state.seq or stored.seq <= owner.parked_to:
                     continue
-                apply_or_park(piece, owner, stored, event, base, on_failure)
+                apply_or_park(piece, owner, stored, event, on_failure)
                 piece.events += 1
                 size += len(stored.body)
                 if piece.events >= most or size >= PIECE_BYTES or piece.records >= PIECE_RECORDS:

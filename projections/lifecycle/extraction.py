@@ -24,7 +24,6 @@ from zoneinfo import ZoneInfo
 
 from engramlog_server.events.catalogue import MemoryCreated, SensitivityRaised, TurnsExtracted
 from engramlog_server.events.envelope import AnyEvent, Stored, decode, micros
-from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.events.trust import PROPOSED, TRUSTS
 from engramlog_server.projections.checks import Check, counted, unchecked
 from engramlog_server.projections.decide.commands import Does, of_beside
@@ -317,14 +316,12 @@ def is_outdated(stored: Stored) -> bool:
     return stored.kind.startswith(_WORDED) and judged_under(stored) < LEVEL_RULES
 
 
-def levels_today(
-    stored: Iterable[Stored], base: Parameters = DEFAULTS, check: Check = unchecked, total: int = 0
-) -> dict[str, int]:
+def levels_today(stored: Iterable[Stored], check: Check = unchecked, total: int = 0) -> dict[str, int]:
     """Memory id -> its level had today's rules judged every outdated entry. `stored`: all that was folded of the owner, in order.
 
     A text is judged alone, so this may be lower than what stands: nothing is lowered by it.
     """
-    memories = fold_records(_judged_anew(stored), base=base, check=check, total=total).memories
+    memories = fold_records(_judged_anew(stored), check=check, total=total).memories
     return {memory.id: memory.sensitivity for memory in memories.values()}
 
 

@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from engramlog_server.events.catalogue import EVENT_TYPES
 from engramlog_server.events.envelope import AnyEvent, Stored, decode, micros
-from engramlog_server.events.parameters import DEFAULTS, Parameters, ParameterValue
+from engramlog_server.events.parameters import DEFAULTS, ParameterValue
 from engramlog_server.events.partitions import parse_position
 from engramlog_server.events.text import UNREADABLE
 from engramlog_server.projections.checks import EVERY, Check, unchecked
@@ -306,7 +306,6 @@ _UNCHANGED = OwnerSettings()
 def fold_records(
     stored: Iterable[Stored],
     *,
-    base: Parameters = DEFAULTS,
     keep: Callable[[Stored, AnyEvent], bool] = lambda _stored, _event: True,
     check: Check = unchecked,
     total: int = 0,
@@ -315,7 +314,7 @@ def fold_records(
     """`fold_owner` without a change log, and so without a chain and without what was read of turns: for questions that ask none
     of it, at half the time and a fraction of the memory.
     """
-    fold = RecordsFold(base=base, secret=secret)
+    fold = RecordsFold(secret=secret)
     for number, one in enumerate(stored):
         if not number % EVERY:
             check(number, total)
@@ -331,12 +330,11 @@ class RecordsFold:
     def __init__(
         self,
         *,
-        base: Parameters = DEFAULTS,
         forced: Mapping[str, ParameterValue] | None = None,
         law: str | None = None,
         secret: bytes = b"",
     ) -> None:
-        self._base, self._forced, self._law, self._secret = base, forced, law, secret
+        self._forced, self._law, self._secret = forced, law, secret
         self._settings = _forced(_UNCHANGED, forced, law)
         self._memories: dict[str, Memory] = {}
         self._waiting = 0
@@ -347,7 +345,7 @@ class RecordsFold:
     def take(self, one: Stored, event: AnyEvent) -> None:
         """The next event, decoded."""
         settings, told = self._settings, facts_of(one, event)
-        change = evolve(settings, self._memories, event, one.seq, self._base, *told, self._waiting)
+        change = evolve(settings, self._memories, event, one.seq, DEFAULTS, *told, self._waiting)
         self._waiting = change.waiting
         if change.settings is not settings:
             self._settings = _forced(change.settings, self._forced, self._law)

@@ -112,12 +112,9 @@ class _Before(Mapping[str, Memory]):
 class Refold:
     """Events folded in log order, into which others can be put at their place."""
 
-    def __init__(
-        self, told: Sequence[DatedEvent], base: Parameters = DEFAULTS, check: Check = unchecked, most: int = 0
-    ) -> None:
+    def __init__(self, told: Sequence[DatedEvent], check: Check = unchecked, most: int = 0) -> None:
         """`told`: all that may be taken, by number in the order of the log. `most`: evolutions, as `check` is told."""
         self._told = told
-        self._base = base
         self._check = check
         self._most = most or len(told)
         self.taken = 0
@@ -170,7 +167,7 @@ class Refold:
     @property
     def parameters(self) -> Parameters:
         """The parameters in force, after all that was taken."""
-        return parameters_of(self.settings, self._base)
+        return parameters_of(self.settings)
 
     def _evolve(self, number: int) -> set[str]:
         """Fold one event; what it makes otherwise than before: memories, and `OWNER` for the settings."""
@@ -178,7 +175,7 @@ class Refold:
         self.taken += 1
         one, met = self._told[number], self._things[OWNER].before(number) or OwnerSettings()
         memories = _Before(self._things, number)
-        change = evolve(met, memories, one.event, one.seq, self._base, *one.facts)
+        change = evolve(met, memories, one.event, one.seq, DEFAULTS, *one.facts)
         self._note_asked(number, memories.asked)
         old = self._changes.get(number)
         self._changes[number] = change
@@ -260,7 +257,7 @@ def life_of(stored: Iterable[Stored], memory_id: str, check: Check = unchecked) 
     folded; edges to other memories, which no law reads, are therefore not complete. `check` is asked at each evolution.
     """
     told = _about(stored, memory_id)
-    fold = Refold(told, DEFAULTS, check, FREE + (PER_EVENT + 2) * len(told))
+    fold = Refold(told, check, FREE + (PER_EVENT + 2) * len(told))
     state, touches, waiting = _state(fold, memory_id), list[RecordTouch](), list[int]()
     order = sorted(range(len(told)), key=lambda number: told[number].at)
     for count, number in enumerate(order, 1):

@@ -42,10 +42,10 @@ MOST_METADATA = 4 * 1024
 """Characters of a pair: what is told with a memory has at most as many bytes."""
 
 
-def check_words(field: str, words: Sequence[str], most: int = MOST_WORDS) -> tuple[str, ...]:
+def check_words(field: str, words: Sequence[str]) -> tuple[str, ...]:
     """Words to filter by, each once, or InputError."""
-    if len(words) > most:
-        raise refused(field, f"{len(words)} of them", f"at most {most}")
+    if len(words) > MOST_WORDS:
+        raise refused(field, f"{len(words)} of them", f"at most {MOST_WORDS}")
     for word in words:
         if not is_text(word, 200):
             raise refused(field, word[:80], "some text of 1 to 200 characters in UTF-8")

@@ -155,7 +155,7 @@ KEPT_MS = 600_000
 _OWNERS_A_PIECE = 50
 
 
-def drop_retired_builds(wire: Wire, tag: str, now_ms: int, kept_ms: int = KEPT_MS) -> list[str]:
+def drop_retired_builds(wire: Wire, tag: str, now_ms: int) -> list[str]:
     """Drop a partition's builds that were replaced long enough ago; gives their names."""
     meta = LogKeys(tag).meta
     answer = wire.call("HGETALL", meta)
@@ -164,7 +164,7 @@ def drop_retired_builds(wire: Wire, tag: str, now_ms: int, kept_ms: int = KEPT_M
         for name, when in zip(answer[::2], answer[1::2], strict=True)
         if name.startswith(b"old:")
     }
-    due = [build for build, when in retired.items() if now_ms - when >= kept_ms]
+    due = [build for build, when in retired.items() if now_ms - when >= KEPT_MS]
     for build in due:
         drop_build(wire, BuildKeys(tag, build))
         wire.call("HDEL", meta, f"old:{build}")

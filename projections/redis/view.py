@@ -30,7 +30,6 @@ from engramlog_server.events.errors import (
     OwnerTooLarge,
     StoreUnavailable,
 )
-from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.events.partitions import LogKeys, partition_of, position_text
 from engramlog_server.events.redis.secrets import memory_mark, read_cipher, refuse_erased, turn_mark
 from engramlog_server.events.redis.wire import Wire, WirePool, as_store_error, server_run
@@ -156,7 +155,6 @@ class RedisViews:
         client: redis.Redis,
         tags: Sequence[str],
         *,
-        base: Parameters = DEFAULTS,
         most_bytes: int = VIEW_BYTES,
         most_of_one: int = VIEW_BYTES,
     ) -> None:
@@ -172,7 +170,6 @@ class RedisViews:
         self.deletions = RedisDeletions(self._wires, self._tags)
         self.unjudged = RedisUnjudged(self._wires, self._tags)
         self.erased_turns = ErasedTurns(self._wires, self._tags)
-        self._base = base
         self._kept = KeptViews(most_bytes)
         self._lock = Lock()
         self._generations: dict[tuple[int, str], int] = {}
@@ -184,11 +181,6 @@ class RedisViews:
         """By partition the node that it was met on last."""
         self._epoch = 0
         """Grows when the server turns out to be another process: views of before are dropped."""
-
-    @property
-    def base(self) -> Parameters:
-        """The parameters of owners that set none."""
-        return self._base
 
     @property
     def partitions(self) -> int:
@@ -271,7 +263,7 @@ class RedisViews:
                         refuse_erased(wire, keys.log, owner)
                     cipher = cipher_of(wire, keys, owner) if token or stuck else None
                     state = read_owner(keys, owner, token, cipher) if token else None
-                    held.view = OwnerView(owner, state or OwnerState(), (), self._base)
+                    held.view = OwnerView(owner, state or OwnerState())
                     quarantine = decode_quarantine(stuck, cipher, owner) if stuck else None
                     return PartitionStanding(
                         partition, int(checkpoint), int(head), quarantine, held.build, int(own), many
@@ -389,7 +381,7 @@ class RedisViews:
             if not token:
                 held.view = None
                 refuse_erased(wire, LogKeys(self._tags[partition]), owner)
-                held.view, held.found = OwnerView(owner, OwnerState(), (), self._base), "nothing"
+                held.view, held.found = OwnerView(owner, OwnerState()), "nothing"
                 return standing
             self._refuse_large(wire, BuildKeys(self._tags[partition], held.build), owner, held)
             self._load(wire, partition, owner, held, token, bounds)
@@ -476,7 +468,7 @@ class RedisViews:
             bounds.check(len(records), count)
         memories = [read_record(keys, owner, name.decode(), raw) for name, raw in records.items()]
         state = read_owner(keys, owner, token, cipher)
-        held.view = OwnerView(owner, state, sorted(memories, key=in_order), self._base, bounds.check)
+        held.view = OwnerView(owner, state, sorted(memories, key=in_order), bounds.check)
         held.token, held.found = token, "loaded"
         self._refuse_grown(owner, held, held.estimated)
 

@@ -23,7 +23,6 @@ import numpy as np
 import numpy.typing as npt
 
 from engramlog_server.events.envelope import Naming, Stored
-from engramlog_server.events.parameters import DEFAULTS, Parameters
 from engramlog_server.events.trust import ASSERTED, IMPORTED, TRUSTS
 from engramlog_server.projections.checks import UNBOUNDED, Bounds, Check, counted, unchecked
 from engramlog_server.projections.embedding.choosing import VectorsCompared
@@ -343,7 +342,6 @@ class OwnerView(SearchedTexts):
         owner: str,
         state: OwnerState,
         memories: Iterable[Memory] = (),
-        base: Parameters = DEFAULTS,
         check: Check = unchecked,
     ) -> None:
         super().__init__()
@@ -364,7 +362,6 @@ class OwnerView(SearchedTexts):
         self.columns = Columns()
         self._talk: KeptConversation | None = None
         """The shape of a past's talk, until it is asked for."""
-        self._base = base
         self._associations: AssociationIndex | None = None
         self._contexts: dict[int, Context] = {}
         self._keywords: dict[int, tuple[Keyword, ...]] = {}
@@ -387,7 +384,6 @@ class OwnerView(SearchedTexts):
         owner: str,
         history: OwnerHistory,
         today: Iterable[Memory] = (),
-        base: Parameters = DEFAULTS,
         bounds: Bounds = UNBOUNDED,
         present: OwnerView | None = None,
         *,
@@ -400,7 +396,7 @@ class OwnerView(SearchedTexts):
         """
         if present is not None and len(present):
             moment = Moment(history.memories, present._told(), bounds, secrets=secrets)
-            found = cls._of_moment(owner, history.owner, moment, base)
+            found = cls._of_moment(owner, history.owner, moment)
             found.purged_since = frozenset(purged_ids(present.columns))
             return found
         hidden = hidden_in(today)
@@ -408,13 +404,13 @@ class OwnerView(SearchedTexts):
             as_hidden_today(memory, hidden[memory.id]) if memory.id in hidden else memory
             for memory in history.memories.values()
         )
-        found = cls(owner, history.owner, memories, base, bounds.check)
+        found = cls(owner, history.owner, memories, bounds.check)
         found.purged_since = frozenset(one.id for one in hidden.values() if one.purged_at is not None)
         return found
 
     @classmethod
-    def _of_moment(cls, owner: str, state: OwnerState, moment: Moment, base: Parameters) -> OwnerView:
-        found = cls(owner, OwnerState(), (), base)
+    def _of_moment(cls, owner: str, state: OwnerState, moment: Moment) -> OwnerView:
+        found = cls(owner, OwnerState())
         found.columns = moment.columns()
         moment.read(found.columns, found._read(state, found._beside.decisive(state)))
         worded = moment.worded()
@@ -435,7 +431,7 @@ class OwnerView(SearchedTexts):
 
     def holding(self, memories: Sequence[Memory], gone: Collection[str]) -> OwnerView:
         """A view at the same state of these memories alone, as they read here; of the others, `gone`, no word is told."""
-        found = OwnerView(self.owner, OwnerState(), (), self._base)
+        found = OwnerView(self.owner, OwnerState())
         found.state, found.parameters, found._beside = self.state, self.parameters, self._beside
         found.naming, found.deletions_seen, found.judged_today = self.naming, self.deletions_seen, self.judged_today
         found.purged_since = frozenset((*self.purged_since, *gone))
@@ -452,7 +448,7 @@ class OwnerView(SearchedTexts):
     def _read(self, state: OwnerState, changed: Sequence[Memory]) -> Sequence[Memory]:
         """How changed records, and others for their sake, read at this state."""
         self.state = state
-        self.parameters = parameters_of(state.settings, self._base)
+        self.parameters = parameters_of(state.settings)
         return self._beside.read(state, changed, talk=self.parameters.talk_reaffirms)
 
     def _put(self, changed: Sequence[Memory], check: Check) -> None:
@@ -681,13 +677,11 @@ class _Folded(Mapping[str, Memory]):
         return len(self._view)
 
 
-def would_change(
-    view: OwnerView, stored: Iterable[Stored], base: Parameters = DEFAULTS, secret: bytes = b""
-) -> list[Entry]:
+def would_change(view: OwnerView, stored: Iterable[Stored], secret: bytes = b"") -> list[Entry]:
     """The change-log entries that the fold would write of these events, in order, if they came next.
 
-    `base`: the parameters of an owner that set none. `secret`: the owner's, which keys the hashes of contents.
+    `secret`: the owner's, which keys the hashes of contents.
     """
     memories = ChainMap[str, Memory]({}, _Folded(view))  # type: ignore[arg-type]
-    steps = fold_on(view.state, memories, stored, lambda _stored, _event: True, base=base, secret=secret)
+    steps = fold_on(view.state, memories, stored, lambda _stored, _event: True, secret=secret)
     return [entry for _, step in steps for entry in step.entries]

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import pytest
 
 from engramlog_server.events.errors import EngramlogError, NotYetFolded
-from engramlog_server.events.parameters import DEFAULTS
 from engramlog_server.events.partitions import parse_position
 from engramlog_server.events.redis.wire import Wire
 from engramlog_server.projections.views.view import would_change
@@ -292,5 +291,5 @@ def test_foreseeing_leaves_the_view_as_it_was(store: Store) -> None:
     entry = store.app.log.read(parse_position(store.reader.list(owner)["position"])[0], 0)[0]
     with store.reader.snapshot(owner) as snapshot:
         state, before = snapshot.view.state, list(snapshot.view.columns.memories)
-        would_change(snapshot.view, [entry], DEFAULTS)
+        would_change(snapshot.view, [entry])
         assert (snapshot.view.state, list(snapshot.view.columns.memories)) == (state, before)
