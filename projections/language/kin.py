@@ -118,12 +118,12 @@ def _relation(role: str) -> str:
     return _relations().get(role, role)
 
 
-_RELATIVE = regex(lambda: rf"\b(?:{english()})\b|(?:{chinese()})")
+_ROLE = regex(lambda: rf"\b(?:{either(role_words())})s?\b|(?:{_chinese()})")
 
 
-def relatives(text: str) -> frozenset[str]:
-    """What relations a text names, each by one word: mother of mum and 妈妈."""
-    found = _RELATIVE.findall(text.casefold())
+def roles(text: str) -> frozenset[str]:
+    """What people and pets a text names by what they are to somebody, each by one word: mother of mum and 妈妈."""
+    found = _ROLE.findall(text.casefold())
     return frozenset(_relation(word if word in _relations() else word.removesuffix("s")) for word in found)
 
 

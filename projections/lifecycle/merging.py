@@ -35,7 +35,7 @@ from engramlog_server.projections.decide.merge import merged_text
 from engramlog_server.projections.embedding.choosing import looked_at
 from engramlog_server.projections.embedding.meaning import Vectors
 from engramlog_server.projections.language.contradiction.relation import read
-from engramlog_server.projections.language.kin import relatives
+from engramlog_server.projections.language.kin import roles
 from engramlog_server.projections.language.prompt_text import is_chinese, one_line
 from engramlog_server.projections.language.similar import (
     MOST_RELATED,
@@ -484,7 +484,7 @@ def _may(a: Memory, b: Memory, parameters: Parameters) -> bool:
         or opposite(*told)
         or numbers_and_days(told[0]) != numbers_and_days(told[1])
         or names_apart(*told)
-        or relatives(told[0]) != relatives(told[1])
+        or roles(told[0]) != roles(told[1])
         or read(told[0]).past != read(told[1]).past
     )
 

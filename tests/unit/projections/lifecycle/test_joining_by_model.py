@@ -65,6 +65,7 @@ def test_a_confirmed_merge_has_the_models_words_and_name_and_goes_no_further_tha
 @each_row(
     ("a", "b"),
     [
+        ("我更喜欢在家办公", "老板更喜欢我在家办公"),
         ("I like coffee", "I don't like coffee"), ("I have 2 cats", "I have 3 cats"),
         ("I run on Sundays", "I run on Mondays"), ("I met Anna at work", "I met Bella at work"),
         ("I drink tea", "My mum drinks tea"),
@@ -72,7 +73,7 @@ def test_a_confirmed_merge_has_the_models_words_and_name_and_goes_no_further_tha
         ("我喜欢咖啡", "我不喜欢咖啡"), ("我有两只猫", "我有三只猫"),
     ],
 )  # fmt: skip
-def test_a_model_merges_nothing_that_differs_in_a_number_a_name_a_time_or_a_denial(a, b) -> None:
+def test_a_model_merges_nothing_that_differs_in_a_number_a_name_a_person_a_time_or_a_denial(a, b) -> None:
     view = view_of((a, b, COFFEE[0], COFFEE[1]), {})
     assert decided(view, "m0", "m1") == []
     assert len(decided(view, "m2", "m3")) == 1
