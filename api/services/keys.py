@@ -9,10 +9,10 @@ while, with how often: nobody fills the log by asking.
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import suppress
 from secrets import token_bytes
 from threading import Lock
 from time import monotonic
@@ -72,6 +72,8 @@ from engramlog_server.projections.shapes import (
     WhoAsks,
 )
 from engramlog_server.projections.views.query import moment
+
+logger = logging.getLogger(__name__)
 
 AT_ONCE = 256
 """Numbers that are asked for in one go."""
@@ -509,9 +511,7 @@ class Reads:
         whose = owner if owner is not None and is_id(owner) else None
         kind = _Kind(caller.name, caller.key_id, caller.token, call, whose)
         if what == "denied":
-            with suppress(EngramlogError):  # refused it is all the same
-                for one, times in self._due(kind):
-                    self._append(one, what, times)
+            self._append_denied(self._due(kind))
             return
         self._append(kind, what, 1)
 
@@ -522,8 +522,7 @@ class Reads:
             if key in self._over:
                 return
             self._over.add(key)
-        with suppress(EngramlogError):
-            self._append(_Kind(caller.name, caller.key_id, None, call, None), "denied", 1)
+        self._append_denied([(_Kind(caller.name, caller.key_id, None, call, None), 1)])
 
     def reads(
         self, *, limit: int = 100, cursor: str | None = None, order: str = "newest", **spans: str | None
@@ -538,9 +537,17 @@ class Reads:
         with self._lock:
             due = [(kind, int(held[1])) for kind, held in self._held.items() if held[1]]
             self._held.clear()
-        with suppress(EngramlogError):
-            for kind, times in due:
+        self._append_denied(due)
+
+    def _append_denied(self, due: Iterable[tuple[_Kind, int]]) -> None:
+        """Record these refusals. One that the store does not take is logged and counted again later: refused it is all the same."""
+        for kind, times in due:
+            try:
                 self._append(kind, "denied", times)
+            except EngramlogError as error:
+                logger.warning("%d refused reads are not recorded yet: %s", times, error.message)
+                with self._lock:
+                    self._held.setdefault(kind, [self._clock(), 0])[1] += times
 
     def _due(self, kind: _Kind) -> list[tuple[_Kind, int]]:
         now, due = self._clock(), list[tuple[_Kind, int]]()

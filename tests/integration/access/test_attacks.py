@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from threading import Thread
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from engramlog_server.api.services.keys import DENIED_SECONDS, EACH_WINDOW, MOST_STALE, AccessFollower, Reads
-from engramlog_server.events.errors import StoreUnavailable
+from engramlog_server.api.services.writing import Writer
+from engramlog_server.events.errors import StoreError, StoreUnavailable
+from engramlog_server.events.log import AppendReceipt
 from engramlog_server.events.partitions import partition_of
 from engramlog_server.projections.access.caller import Caller
 from tests.given.access import everybody as given
@@ -158,6 +160,28 @@ def test_a_key_that_is_over_is_told_once_however_often_and_long_it_is_shown(http
         reads.record_over(Caller("gone", ((),), "bbbbbbbb", f"token {number}"), "a key that is over")
     reads.flush()
     assert log.head(partition_of(":reads", log.partitions)) - before == 1
+
+
+def test_refusals_that_the_store_does_not_take_are_logged_and_recorded_later(
+    http: HttpStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    now, application = [0.0], http.application
+    full = [True]
+
+    class Filling:
+        def append_all(self, events: Sequence[Any]) -> list[AppendReceipt]:
+            if full[0]:
+                raise StoreError("the store is full")
+            return application.writer.append_all(events)
+
+    reads = Reads(application.log, cast("Writer", Filling()), application.events, lambda: now[0])
+    caller = Caller("unheard", ((),), "cccccccc", "a token")
+    for _ in range(3):
+        reads.record(caller, "denied", "reader.list", "o1")
+    assert "1 refused reads are not recorded yet: the store is full" in caplog.text
+    full[0] = False
+    reads.flush()
+    assert [one["times"] for one in reads.reads(limit=1000)["reads"] if one["principal"] == "unheard"] == [3]
 
 
 def test_two_admins_at_once_lose_nothing(http: HttpStore) -> None:
