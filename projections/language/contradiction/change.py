@@ -116,7 +116,7 @@ _MARKS_ONLY = regex(
 """What others do or report, without a word of the speaker, or a new part of a thing: it marks at most."""
 _SWITCHED = regex(
     r"\b(?:switched|changed|moved|migrated|converted|gone|went)(?: \w+){0,2}? to (?:(?:an?|the|my|using|drinking|playing|eating) )?"
-    "|(?:换[成到用了]|改[成用喝吃弹玩学养开骑坐]|转[用到])(?:了|一?[个只台辆部])* ?",
+    "|(?:换[成到用了]|改(?:[成用喝吃弹玩学养开骑坐打练做]|(?=[跑游]))|转[用到])(?:了|一?[个只台辆部])* ?",
     re.IGNORECASE,
 )
 _FOR_A_PURPOSE = regex(r"\b(?:for (?!good\b|ever\b)|at|when|with)\b|\band back\b|时")

@@ -30,6 +30,7 @@ ENDS = [
     ("I use Vim", "I switched to VS Code"), ("My laptop runs Windows.", "I've moved over to Linux."),
     ("I write code in Emacs.", "I moved to Zed last month."), ("We chat on Slack at work.", "We moved to Teams."),
     ("我用 Notion 記筆記", "我改用 Obsidian 了"), ("我平时用Chrome浏览器。", "我换成Firefox了。"), ("我弹钢琴。", "我改学吉他了。"),
+    ("我每天早上跑步。", "我改游泳了。"), ("我每周打网球。", "我改打羽毛球了。"), ("我每周打网球。", "我改练瑜伽了。"),
 ]  # fmt: skip
 MARKED = [
     ("I work at Acme", "I work at Beta now"), ("I use Vim.", "I switched to VS Code for Python."),
@@ -49,6 +50,7 @@ NOTHING = [
     ("I live in Munich.", "I moved to Zed last month."),
     ("I use Vim.", "My brother switched to VS Code."), ("I drink coffee.", "I switched to VS Code."),
     ("I use Vim.", "I installed VS Code."), ("我用Vim。", "我想改用VS Code。"), ("我用Vim。", "我同事改用VS Code了。"),
+    ("我每天跑步。", "我想改游泳。"), ("我每天跑步。", "同事改游泳了。"),
     ("I lived in Leeds, years ago.", "I live in Hull now."), ("I'm a vegetarian.", "April fools, I'm eating chicken now!"),
     ("我在练铁人三项。", "我可没说不练铁人三项了。"), ("我开车上班。", "网上有人把车卖了去旅行。"),
     ("我开大众。", "要是把大众卖了就好了。"), ("我和小林结婚了。", "昨晚梦见我和小林离婚了。"),
