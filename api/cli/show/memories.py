@@ -202,9 +202,8 @@ def changes(
     else:
         console.print("[dim]no changes[/]")
     if len(shown) < len(found):
-        console.print(
-            f"[dim]{len(found) - len(shown)} more only name a memory and change nothing; --everything shows them[/]"
-        )
+        left = many(len(found) - len(shown), "entry", "entries")
+        console.print(f"[dim]{left} not shown: a memory is only named; --everything shows all[/]")
 
 
 def _cause(entry: Change) -> str:

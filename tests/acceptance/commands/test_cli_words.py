@@ -71,10 +71,10 @@ def test_a_change_log_leaves_out_what_only_names_a_memory_and_says_how_many(cli:
     cli("append", "-", stdin=lines([event(1)]))
     cli("negate", "ada", "m1", "--correction", "no")
     told, whole = cli("history", "ada").out, cli("history", "ada", "--everything").out
-    assert "named" not in told.replace("2 more only name a memory and change nothing; --everything shows them", "")
+    assert "named" not in told.replace("2 entries not shown: a memory is only named; --everything shows all", "")
     assert whole.count("named by") == 2
     assert len(cli.json("history", "ada")["changes"]) == 5
-    assert "--everything shows them" in cli("why", "ada", "m1").out
+    assert "1 entry not shown: a memory is only named; --everything shows all" in cli("why", "ada", "m1").out
 
 
 def test_a_verb_says_what_it_did_or_plainly_that_nothing_changed(cli: Cli) -> None:
