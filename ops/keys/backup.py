@@ -354,8 +354,9 @@ def _refuse_newer(wire: Wire, identity: StoreIdentity, path: Path, before: Saved
     if (wire.call("HGET", STORE_KEY, KEYS_FROM) or b"").decode("ascii", "replace") == before.save:
         return
     raise StoreMismatch(
-        f"{path} was saved at {before.saved_at} of a newer state of this store: this store is an older copy, and its"
-        " keys would bring back what was erased since. Move the file away if you know better. Nothing was changed",
+        f"{path} was saved at {before.saved_at} of a newer state of this store: this store is an older copy, or went on"
+        " from one, and its keys would bring back what was erased since. Move the file away if you know better."
+        " Nothing was changed",
         file=str(path),
     )
 

@@ -26,9 +26,9 @@ MARK = "<!-- of the installed copy -->"
 WHERE = """
 import json, sys
 from engramlog_server import consumers, events, projections
-from engramlog_server.api.http import pages
+from engramlog_server.api.http import document
 from engramlog_server.ops import main
-modules = [one.__file__ for one in (pages, consumers, events, main, projections)]
+modules = [one.__file__ for one in (document, consumers, events, main, projections)]
 print(json.dumps([modules, sys.path]))
 """
 TOLD_A_MODEL = """async owner => (await fetch(`/v1/owners/${owner}/context`, {

@@ -63,7 +63,7 @@ def test_a_key_that_was_written_into_redis_opens_a_store_that_lies_open_and_no_s
         if not sealed:
             assert made.key_id in anew.book().keys, "what is planted here is what the store reads"
             return
-        with pytest.raises(StoreUnavailable, match=r"nobody with a key is admitted.*lies open in a sealed store"):
+        with pytest.raises(StoreUnavailable, match=r"nobody with a key is admitted.*not encrypted, in a sealed store"):
             anew.book()
         answer = http.client.get("/v1/me", headers={"authorization": f"Bearer {made.text}"})
         assert answer.status_code in (401, 503), "for a second this process goes by what it knew"

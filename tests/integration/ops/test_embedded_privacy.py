@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from engramlog_server.ops.embedded import lock as embedded_socket
+from engramlog_server.ops.embedded import process as embedded_socket
 from engramlog_server.ops.embedded.folder import read_server_file
 from engramlog_server.ops.embedded.process import answers, connect, is_ours, shut_down, socket_path
 from engramlog_server.ops.embedded.server import open_folder

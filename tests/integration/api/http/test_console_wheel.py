@@ -15,15 +15,15 @@ OPEN = """
 import json, sys
 from unittest.mock import MagicMock
 from fastapi.testclient import TestClient
-from engramlog_server.api.http import pages
+from engramlog_server.api.http import document
 from engramlog_server.api.http.app import create_app
 
 with TestClient(create_app(MagicMock()), base_url="http://127.0.0.1:8733") as client:
     told = {}
-    for path in pages.console_files():
+    for path in document.console_files():
         answer = client.get("/" if path == "index.html" else f"/console/{path}")
         told[path] = [answer.status_code, len(answer.content)]
-    print(json.dumps([pages.__file__, told]))
+    print(json.dumps([document.__file__, told]))
 """
 
 

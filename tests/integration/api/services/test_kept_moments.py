@@ -169,7 +169,7 @@ def test_who_began_before_a_purge_keeps_nothing_after_it(
             store.tell(ada, story.pop())
         return made(*given)
 
-    monkeypatch.setattr("engramlog_server.projections.past.moments.made_part", meanwhile)
+    monkeypatch.setattr("engramlog_server.projections.past.folding.made_part", meanwhile)
     forget(store)
     place = times_of(store, ada)[0]
     store.reader.list(ada, **place)

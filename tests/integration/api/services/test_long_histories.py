@@ -37,7 +37,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HttpStore]:
 @pytest.fixture
 def indexed(store: HttpStore, monkeypatch: pytest.MonkeyPatch) -> ChangeLogs:
     """The index of Alice's change log is made as soon as there is anything."""
-    monkeypatch.setattr(history, "WORTH", 1)
+    monkeypatch.setattr(history, "ENTRIES_WORTH", 1)
     return store.application.views.changelogs
 
 

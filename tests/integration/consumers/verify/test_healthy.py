@@ -129,6 +129,7 @@ ELSEWHERE = {
     "console", "mcp", "token", "up", "worker",  # stay, or ask one that stays
     "seal",  # what a new store never needs
     "demo",  # on a store of its own
+    "install", "hook", "uninstall",  # write into a client, and ask a service that stays
 }  # fmt: skip
 """Commands that are not run here."""
 
