@@ -28,8 +28,7 @@ from tests.chaos.story import OwnerStory
 from tests.patience import PATIENCE
 
 ARCHIVE = ROOT / "tests" / "releases" / "engramlog-before.tar.xz"
-"""An older version whose fold is today's: events, projections, consumers, api and ops of commit 970bd33b, with PROJECTION_VERSION
-set to 10, which was raised later for that commit's change logs."""
+"""An older version whose fold is today's: the package `engramlog_server` of commit fd08752c."""
 STORE_ID = "7b0b7a60-38f1-4a63-9d2b-52f7a1f0c9ab"
 PARTITIONS = 4
 LEASE_MS = 1_000
@@ -40,6 +39,10 @@ def earlier(folder: Path) -> Path:
     """The version of before, unpacked in a folder."""
     with tarfile.open(ARCHIVE) as archive:
         archive.extractall(folder, filter="data")
+    where = "import engramlog_server.ops.worker as worker; print(worker.__file__)"
+    words, environment = [sys.executable, "-P", "-c", where], os.environ | {"PYTHONPATH": str(folder)}
+    ran = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    assert Path(ran.stdout.strip()).is_relative_to(folder), f"today's version would run: {ran.stdout}"
     return folder
 
 
