@@ -55,6 +55,7 @@ from engramlog_server.events.errors import (
 from engramlog_server.events.log import EventLog
 from engramlog_server.events.partitions import ACCESS, READS, access_id, parse_position, partition_of, position_text
 from engramlog_server.events.standing import Speaker
+from engramlog_server.events.text import many
 from engramlog_server.events.validation import make_event, ready
 from engramlog_server.events.vocabulary import is_id
 from engramlog_server.projections.access.caller import AT_THE_FOLDER, MOST_LIVE, AccessBook, Caller, Key, told
@@ -545,7 +546,7 @@ class Reads:
             try:
                 self._append(kind, "denied", times)
             except EngramlogError as error:
-                logger.warning("%d refused reads are not recorded yet: %s", times, error.message)
+                logger.warning("%s not recorded yet: %s", many(times, "refused read"), error.message)
                 with self._lock:
                     self._held.setdefault(kind, [self._clock(), 0])[1] += times
 

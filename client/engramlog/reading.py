@@ -192,20 +192,13 @@ def why(
     """Why a memory weighs what it weighs: every factor, every change (in a `law`'s numbers), where it comes from.
 
     `above`: the id of another memory; the answer's `above` says why the first ranks above or below it for `query`, as `search` with
-    this `mode`, `ranking`, `search_mode` and `expand` ranks both. `language` of its sentence: `en` or `zh`. [default: that of
-    `query`]
+    this `mode`, `ranking`, `search_mode` and `expand` ranks both. `language` of its sentence: `en` or `zh`, by
+    default that of `query`.
     """
     path = memory_path(scope.whose(owner), memory_id)
     asked = {"as_of": spelled(as_of), "known": spelled(known), "after": after, "law": law}
-    pair: dict[str, str | bool | None] = {
-        "above": above,
-        "query": query,
-        "mode": mode,
-        "ranking": ranking,
-        "search_mode": search_mode,
-    }
-    pair |= {"expand": expand}
-    request = got(f"{path}/why", at=spelled(at), language=language, **pair, **asked)
+    terms = {"mode": mode, "ranking": ranking, "search_mode": search_mode, "expand": expand}
+    request = got(f"{path}/why", at=spelled(at), above=above, query=query, language=language, **terms, **asked)
     told = Why.decode((yield from ask(scope, request)))
     changes, cursor = told.changes, told.next
     while cursor is not None:

@@ -642,10 +642,8 @@ def _with_beside(
     looked = np.unique(three[three < rows.size])
     terms = list(reading.counted)
     rarity = np.array([view.idf(term) * min(reading.counted[term], 1.0) for term in terms])
-    said, held = (
-        index.found(rows[looked], terms),
-        np.zeros((len(terms), looked.size + 1)),
-    )  # the last column is that of none
+    said = index.found(rows[looked], terms)
+    held = np.zeros((len(terms), looked.size + 1))  # the last column: no turn, or one that is not among the rows
     held[said.places, said.columns] = 1.0
     columns = np.where(three < rows.size, np.searchsorted(looked, three), looked.size)
     words = rarity @ held[:, columns].max(axis=1) / max(float(rarity.sum()), 1e-9)

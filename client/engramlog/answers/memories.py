@@ -89,7 +89,7 @@ class ExtractedKeyword(Result):
     weight: float
     """From 0.3 to 1."""
     source: str
-    """Who gave it: `user_tag` the user, `llm` an agent, a tool of MCP or a model; `system`: found in its text."""
+    """`user_tag`: the user gave it. `llm`: an agent, an MCP tool or a model gave it. `system`: rules found it in the text."""
 
 
 class EarlierText(Result):
@@ -300,7 +300,7 @@ class QuestionExpansion(Result):
     """`asked` now, or `kept` from within ten minutes; `nothing`: no term of use. Else the question was searched as it is: `private`
     (it holds a secret, an address or the like), `busy` (four questions are with the model), `timeout`, `failed`."""
     terms: list[str]
-    """What was searched too, at most three."""
+    """The other wordings that were searched, at most three."""
     model: str
     """Name of the model."""
 

@@ -178,7 +178,7 @@ def test_refusals_that_the_store_does_not_take_are_logged_and_recorded_later(
     caller = Caller("unheard", ((),), "cccccccc", "a token")
     for _ in range(3):
         reads.record(caller, "denied", "reader.list", "o1")
-    assert "1 refused reads are not recorded yet: the store is full" in caplog.text
+    assert "1 refused read not recorded yet: the store is full" in caplog.text
     full[0] = False
     reads.flush()
     assert [one["times"] for one in reads.reads(limit=1000)["reads"] if one["principal"] == "unheard"] == [3]
